@@ -1,0 +1,1 @@
+"""What the data is. Imports nothing from the other folders."""

@@ -1,0 +1,136 @@
+"""A recipe: what one run reads and what it makes of it. Every default here is meant for web text in many languages."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import AfterValidator, BaseModel, Field, model_validator
+
+from glotmill.schemas.languages import parse_language
+
+
+class _Section(BaseModel, extra="forbid", frozen=True, strict=True):
+    """Unknown keys are errors, and a value is never silently converted."""
+
+
+def _language(code: str) -> str:
+    return parse_language(code)
+
+
+class Columns(_Section):
+    """Which column or JSON key of a JSONL or Parquet source holds what. A dot descends into a nested object."""
+
+    text: str = "text"
+    id: str | None = Field(None, description="kept as source_id; the document's own id is made from its place")
+    url: str | None = None
+    title: str | None = None
+    date: str | None = None
+    license: str | None = None
+    domain: str | None = None
+    language: str | None = Field(None, description="kept as language_hint; the text decides the language")
+
+
+class Source(_Section):
+    """One collection of records."""
+
+    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$", description="unique; part of every document's id")
+    path: str | tuple[str, ...] = Field(
+        description="file, folder or glob, or a list of them; relative to the recipe's folder"
+    )
+    format: Literal["auto", "warc", "html", "jsonl", "parquet", "text"] = Field(
+        "auto", description="auto decides by the name of each file"
+    )
+    columns: Columns = Columns()
+    domain: str = Field("web", pattern=r"^[a-z0-9][a-z0-9_-]*$", description="domain of records that state none")
+    license: str | None = Field(
+        None, description="licence of records that state none; an SPDX identifier where one fits"
+    )
+    language: Annotated[str, AfterValidator(_language)] | None = Field(
+        None, description="language_hint of records that state none"
+    )
+
+
+class Extract(_Section):
+    """From records to documents."""
+
+    extractor: Literal["resiliparse", "trafilatura"] = "resiliparse"
+    max_record_bytes: int = Field(32 << 20, ge=1024, description="a larger record is quarantined as too_large")
+    timeout_seconds: float = Field(20.0, gt=0, description="a page that takes longer is quarantined as too_slow")
+    unit_bytes: int = Field(
+        128 << 20, ge=1 << 16, description="input bytes a unit aims at: larger files are split, small ones grouped"
+    )
+
+
+class Language(_Section):
+    """From text to a language label such as ita_Latn."""
+
+    model: str = Field("lid176", description="lid176, or the path of a fastText model")
+    window_bytes: int = Field(600, ge=64, description="UTF-8 bytes of each window of the text that the model reads")
+    windows: int = Field(3, ge=1, description="windows, spread evenly over the text")
+
+
+class Quality(_Section):
+    """Which documents are kept. A rule reads `words < 50` and drops what it holds for."""
+
+    preset: Literal["glotmill", "none"] = "glotmill"
+    rules: dict[str, dict[str, str | None] | str | None] = Field(
+        default_factory=dict,
+        description=(
+            "reason: rule, for every language; or language or script: {reason: rule}, which overrides. "
+            "null takes a rule out"
+        ),
+    )
+
+
+class Dedup(_Section):
+    """Which documents repeat another one."""
+
+    mode: Literal["exact", "off"] = Field("exact", description="exact compares normalised text")
+    scope: Literal["all", "language", "source"] = Field("all", description="twins are sought within this")
+    keep: tuple[Literal["source_priority", "longest"], ...] = Field(
+        ("source_priority", "longest"),
+        description="who stays, first criterion first; source_priority is the recipe's order of sources, ties go to the smallest id",
+    )
+
+
+class Mix(_Section):
+    """How many tokens of each cell (language x domain) go into the shards."""
+
+    tokens: int | None = Field(None, gt=0, description="budget; null takes everything once")
+    max_epochs: float = Field(1.0, gt=0, description="how often a document may be used at the most")
+
+
+class Shards(_Section):
+    """From kept documents to Megatron shards."""
+
+    tokenizer: str | None = Field(
+        None,
+        description=(
+            "sentencepiece .model, or Hugging Face tokenizer.json or its folder, relative to the recipe's folder; "
+            "null trains a sentencepiece model on the run's own documents"
+        ),
+    )
+    vocabulary: int = Field(32_000, ge=512, description="size of a trained vocabulary; smaller where the text is small")
+    append_eos: bool = Field(True, description="an end-of-document token after every document")
+    prepend_bos: bool = Field(False, description="a begin-of-document token before every document")
+    shard_tokens: int = Field(1 << 28, ge=1024, description="tokens a shard aims at")
+
+
+class Recipe(_Section):
+    """One run."""
+
+    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$")
+    seed: int = Field(0, ge=0, description="of every order and every sample")
+    sources: tuple[Source, ...] = Field(min_length=1)
+    extract: Extract = Extract()
+    language: Language = Language()
+    quality: Quality = Quality()
+    dedup: Dedup = Dedup()
+    mix: Mix = Mix()
+    shards: Shards = Shards()
+
+    @model_validator(mode="after")
+    def _names_are_unique(self) -> Self:
+        names = [source.name for source in self.sources]
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(f"two sources are called {name!r}; give each a name of its own: ids are made from it")
+        return self
