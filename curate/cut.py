@@ -1,0 +1,90 @@
+"""The last word on each document: kept or dropped, from what the judgement and the deduplication said of it."""
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from glotmill.schemas.atomic import Transaction
+from glotmill.schemas.document import DROPPED, EXCERPT_CHARS, KEPT
+from glotmill.schemas.errors import SchemaError
+from glotmill.schemas.parquet import write_table
+from glotmill.schemas.units import Books, Outcome, Unit
+
+_FROM_DOCUMENTS = ["id", "source_id", "source", "domain", "record", "url", "text"]
+
+
+def cut_unit(unit: Unit, files: Transaction, *, out: Path) -> tuple[Outcome, tuple[()]]:
+    """Part the documents of a unit into kept/ and dropped/; texts stay in documents/, whoever was dropped.
+
+    Reads documents, signals, verdicts and dedup of the same unit. Both outputs are sorted by id, so that they don't
+    depend on how the input was read.
+
+    Raises:
+        SchemaError: A document has no verdict, or a document that the judgement kept is unknown to dedup.
+    """
+    fates = _fates(unit, out)
+    books = Books()
+    kept, dropped = [], []
+    source = pq.ParquetFile(out / "documents" / f"{unit.key}.parquet", memory_map=True)
+    for batch in source.iter_batches(batch_size=4096, columns=_FROM_DOCUMENTS):
+        documents = _with_fates(pa.Table.from_batches([batch]), fates, unit)
+        stays = pc.fill_null(documents["keep"], False)
+        kept.append(documents.filter(stays).select(KEPT.names))
+        gone = documents.filter(pc.invert(stays))
+        excerpt = pc.utf8_slice_codeunits(gone["text"], 0, EXCERPT_CHARS)
+        dropped.append(gone.append_column("excerpt", excerpt).select(DROPPED.names))
+    digests = {}
+    for name, schema, tables in (("kept", KEPT, kept), ("dropped", DROPPED, dropped)):
+        table = pa.concat_tables(tables).sort_by("id").combine_chunks() if tables else schema.empty_table()
+        rows, digests[name] = write_table(files.path(f"{name}/{unit.key}.parquet"), [table], schema)
+        books.records += rows
+        if name == "kept":
+            books.kept = rows
+        else:
+            counts = pc.value_counts(table["reason"]).to_pylist()
+            books.dropped = {c["values"]: c["counts"] for c in sorted(counts, key=lambda c: str(c["values"]))}
+    return Outcome(books, digests), ()
+
+
+def _fates(unit: Unit, out: Path) -> pa.Table:
+    """id, language, bytes, keep, step, reason, twin, similarity of every document of a unit, sorted by id."""
+
+    def table(folder: str, columns: list[str]) -> pa.Table:
+        return pq.read_table(out / folder / f"{unit.key}.parquet", columns=columns)
+
+    signals = table("signals", ["id", "language", "bytes"])
+    judged = table("verdicts", ["id", "keep", "reason"]).rename_columns(["id", "judged_keep", "judged_reason"])
+    dedup = table("dedup", ["id", "keep", "kind", "twin", "similarity"])
+    fates = signals.join(judged, "id", join_type="inner").join(dedup, "id")
+    if fates.num_rows != signals.num_rows:
+        missing = signals.num_rows - fates.num_rows
+        raise SchemaError(f"{missing} documents of {unit.label} have no verdict: delete OUT/verdicts and run again")
+    if pc.any(pc.and_(fates["judged_keep"], pc.is_null(fates["keep"]))).as_py():
+        raise SchemaError(f"dedup doesn't know every kept document of {unit.label}: delete OUT/dedup and run again")
+    repeats = pc.binary_join_element_wise(fates["kind"], pa.scalar("duplicate"), "_")
+    by_judge = pc.invert(fates["judged_keep"])
+    return pa.table(
+        {
+            "id": fates["id"],
+            "language": fates["language"],
+            "bytes": fates["bytes"],
+            "keep": pc.and_(fates["judged_keep"], pc.fill_null(fates["keep"], True)),
+            "step": pc.if_else(by_judge, "judge", "dedup"),
+            "reason": pc.if_else(by_judge, fates["judged_reason"], repeats),
+            "twin": fates["twin"],
+            "similarity": fates["similarity"],
+        }
+    )
+
+
+def _with_fates(documents: pa.Table, fates: pa.Table, unit: Unit) -> pa.Table:
+    places = pc.index_in(documents["id"], value_set=fates["id"].combine_chunks())
+    if places.null_count:
+        raise SchemaError(
+            f"{places.null_count} documents of {unit.label} have no signals: delete OUT/signals and run again"
+        )
+    for name in fates.schema.names[1:]:
+        documents = documents.append_column(name, fates[name].take(places))
+    return documents

@@ -1,0 +1,1 @@
+"""Which documents repeat another one."""

@@ -1,0 +1,1 @@
+"""Records in (WARC, HTML, JSONL, Parquet, text), documents out."""

@@ -1,0 +1,1 @@
+"""Hot loops in numba: arrays in, arrays out."""
