@@ -1,0 +1,85 @@
+"""python benchmarks/extraction.py PAGES.warc.gz: our extraction beside a bare loop over the same archive, in one run.
+
+The bare loop reads responses with FastWARC, decodes with resiliparse and extracts the main content, and throws the
+text away: no charset checks, no title, no ids, no books, no file. Prints one JSON line; `ratio` is what matters.
+"""
+
+import argparse
+import json
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from fastwarc.warc import ArchiveIterator, WarcRecordType
+from resiliparse.extract.html2text import extract_plain_text
+from resiliparse.parse.encoding import bytes_to_str, detect_encoding
+from resiliparse.parse.html import HTMLTree
+
+from glotmill.curate.extract import files
+from glotmill.curate.extract.unit import extract_unit
+from glotmill.schemas.atomic import transaction
+from glotmill.schemas.recipe import Extract, Source
+
+
+def bare(path: Path) -> int:
+    pages = 0
+    with path.open("rb") as stream:
+        for record in ArchiveIterator(stream, record_types=WarcRecordType.response, parse_http=True):
+            body = record.reader.read()
+            html = bytes_to_str(body, record.http_charset or detect_encoding(body))
+            extract_plain_text(HTMLTree.parse(html), main_content=True, alt_texts=False)
+            pages += 1
+    return pages
+
+
+def ours(path: Path) -> int:
+    source = Source(name="pages", path=str(path))
+    found = files.find(source, path.parent)
+    units = files.units(source, found, 1 << 40)
+    documents = 0
+    with tempfile.TemporaryDirectory() as out:
+        for unit in units:
+            with transaction(Path(out), "bench") as written:
+                outcome, _ = extract_unit(unit, written, roots={"pages": str(found.root)}, extract=Extract())
+                written.commit()
+                documents += outcome.books.kept
+    return documents
+
+
+def cpu(work: Callable[[Path], int], path: Path) -> tuple[float, int]:
+    started = time.process_time()
+    count = work(path)
+    return time.process_time() - started, count
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("warc", type=Path)
+    parser.add_argument("--rounds", type=int, default=3)
+    args = parser.parse_args()
+    costs: dict[str, list[float]] = {"bare": [], "ours": []}
+    counts = {}
+    for _ in range(args.rounds):  # alternating, so that a noisy neighbour hits both
+        for name, work in (("bare", bare), ("ours", ours)):
+            seconds, counts[name] = cpu(work, args.warc)
+            costs[name].append(seconds)
+    best = {name: min(seconds) for name, seconds in costs.items()}
+    megabytes = args.warc.stat().st_size / 1e6
+    print(
+        json.dumps(
+            {
+                "archive_mb": round(megabytes, 1),
+                "pages": counts["bare"],
+                "documents": counts["ours"],
+                "bare_cpu_s": round(best["bare"], 2),
+                "ours_cpu_s": round(best["ours"], 2),
+                "ratio": round(best["ours"] / best["bare"], 3),
+                "ours_mb_per_cpu_s": round(megabytes / best["ours"], 1),
+            }
+        )
+    )
+
+
+if __name__ == "__main__":
+    main()

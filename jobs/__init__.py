@@ -1,0 +1,1 @@
+"""Where things start: one spark-submit script a job, and the glotmill command."""

@@ -1,0 +1,64 @@
+"""The Spark plans of a run: its tables read back, joined with the functions of the wings."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from glotmill.curate.dedup.spark import exact_duplicates, no_duplicates
+from glotmill.curate.mix.plan import Plan
+from glotmill.curate.mix.spark import placed
+from glotmill.curate.rules import RuleSet
+from glotmill.curate.spark import judge
+from glotmill.jobs.state import State
+
+_GLOB = str.maketrans({character: f"\\{character}" for character in "\\*?[]{}"})
+
+
+def parquet(spark: SparkSession, paths: Sequence[Path]) -> DataFrame:
+    """Files of one table, with `unit`: the part of each file's name before the first dot."""
+    table = spark.read.option("mergeSchema", "false").parquet(*(_url(path) for path in paths))
+    return table.withColumn("unit", F.substring_index(F.col("_metadata.file_name"), ".", 1))
+
+
+def _url(path: Path) -> str:
+    """A path as Spark's readers want it: on the shared file system, and no glob."""
+    return f"file:{str(path).translate(_GLOB)}"
+
+
+def signals(spark: SparkSession, state: State, units: Iterable[str] | None = None) -> DataFrame:
+    wanted = set(units) if units is not None else None
+    paths = state.paths("measure", ".parquet")
+    return parquet(spark, [path for path in paths if wanted is None or path.stem in wanted])
+
+
+def verdicts(spark: SparkSession, state: State, ruleset: RuleSet, units: Sequence[str]) -> DataFrame:
+    """id, source_id, the judgement's columns and unit; evaluated in the JVM, no shuffle."""
+    return judge(signals(spark, state, units), ruleset)
+
+
+def duplicates(spark: SparkSession, state: State, ruleset: RuleSet) -> DataFrame:
+    """The dedup table of all documents that the rules keep: the rules are evaluated again, which spares a join."""
+    dedup = state.recipe.dedup
+    kept = judge(signals(spark, state), ruleset).where("keep")
+    if dedup.mode == "off":
+        return no_duplicates(kept)
+    sources = [source.name for source in state.recipe.sources]
+    return exact_duplicates(kept, scope=dedup.scope, keep=dedup.keep, sources=sources)
+
+
+def index(spark: SparkSession, state: State) -> DataFrame | None:
+    """The token store's document index with `cell`; None when nothing was kept."""
+    paths = state.paths("tokenize", ".docs.parquet")
+    if not paths:
+        return None
+    return parquet(spark, paths).withColumn("cell", F.concat_ws(".", "language", "domain"))
+
+
+def shard_rows(spark: SparkSession, state: State, plan: Plan, shards: int) -> DataFrame:
+    """What write_shard reads, with `shard`, the shard's unit key."""
+    table = index(spark, state)
+    assert table is not None, "a plan without documents has no shards"
+    rows = placed(table, plan, shards=shards)
+    return rows.withColumn("shard", F.format_string("%05d", "shard"))

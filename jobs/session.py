@@ -1,0 +1,61 @@
+"""The one place that starts Spark."""
+
+import os
+import sys
+from collections.abc import Mapping
+from importlib import resources
+
+from pyspark.sql import SparkSession
+
+from glotmill.jobs.java import java_home
+
+_LOCAL = "local[*]"
+
+
+def session(name: str, *, master: str | None = None, conf: Mapping[str, str] | None = None) -> SparkSession:
+    """A Spark session: the one spark-submit prepared, else a new one.
+
+    Args:
+        name: Shown by Spark's own pages.
+        master: Spark master URL; by default what spark-submit was told, else every core of this machine.
+        conf: Spark settings that override ours.
+    """
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # else workers run whatever `python3` is on PATH
+    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+    submitted = "PYSPARK_GATEWAY_PORT" in os.environ  # spark-submit has started the JVM already
+    builder = SparkSession.builder.appName(name)
+    settings = _settings(master or _LOCAL) if not submitted else dict(_ALWAYS)
+    if master and not submitted:
+        builder = builder.master(master)
+    elif not submitted and not os.environ.get("SPARK_REMOTE"):
+        builder = builder.master(_LOCAL)
+    if not submitted:
+        os.environ["JAVA_HOME"] = str(java_home())
+    for key, value in {**settings, **(conf or {})}.items():
+        builder = builder.config(key, value)
+    spark = builder.getOrCreate()
+    spark.sparkContext.setLogLevel("ERROR")
+    return spark
+
+
+_ALWAYS = {
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+    "spark.sql.parquet.enableVectorizedReader": "true",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.adaptive.enabled": "true",
+}
+
+
+def _settings(master: str) -> dict[str, str]:
+    settings = dict(_ALWAYS)
+    settings["spark.ui.enabled"] = "false"
+    quiet = resources.files("glotmill.jobs").joinpath("log4j2.properties")
+    if os.path.exists(str(quiet)):  # not when glotmill runs from a zip
+        settings["spark.driver.extraJavaOptions"] = f"-Dlog4j2.configurationFile=file:{quiet}"
+    if master.startswith("local"):
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")  # a laptop off the network has no other address
+        settings["spark.driver.host"] = "127.0.0.1"
+        settings["spark.driver.memory"] = "2g"
+        settings["spark.sql.shuffle.partitions"] = "8"
+    return settings

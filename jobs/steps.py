@@ -1,0 +1,165 @@
+"""The steps of a run, in order: what units each has, what they depend on, and how Spark does them."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from glotmill.curate import measure_unit, rules, verdicts
+from glotmill.curate.cut import cut_unit
+from glotmill.curate.extract import files
+from glotmill.curate.extract.unit import extract_unit
+from glotmill.jobs import plans
+from glotmill.jobs.state import State
+from glotmill.jobs.units import Desk, finish_empty, over_groups, over_units, raise_reported
+from glotmill.schemas.code import code_version
+from glotmill.schemas.document import DEDUP, VERDICT
+from glotmill.schemas.ids import fingerprint
+from glotmill.schemas.units import Unit
+
+Action = Callable[[SparkSession, State, Sequence[Unit], Desk], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step.
+
+    Args:
+        name: As in the ledger.
+        folders: Below OUT, whose files are this step's.
+        units: All units of today, from the inputs and the receipts of earlier steps.
+        act: Do some of them; returns when their receipts lie.
+        config: JSON value of all settings that decide the result.
+        code: Version of the code that makes it.
+    """
+
+    name: str
+    folders: tuple[str, ...]
+    units: Callable[[State], list[Unit]]
+    act: Action
+    config: Any
+    code: str
+
+
+def over(work: Callable[[State], Any]) -> Action:
+    """An action that does each unit in a Python worker, alone."""
+
+    def act(spark: SparkSession, state: State, units: Sequence[Unit], desk: Desk) -> None:
+        raise_reported(over_units(spark, units, work(state), desk, tasks=state.tasks).toArrow())
+
+    return act
+
+
+def extract_step(state: State) -> Step:
+    extract = state.recipe.extract
+
+    def units(state: State) -> list[Unit]:
+        for source in state.recipe.sources:
+            state.found[source.name] = files.find(source, state.base)
+        return [
+            unit
+            for source in state.recipe.sources
+            for unit in files.units(source, state.found[source.name], extract.unit_bytes)
+        ]
+
+    parsers = ("fastwarc", "resiliparse") + (("trafilatura",) if extract.extractor == "trafilatura" else ())
+    return Step(
+        "extract",
+        ("documents", "quarantine"),
+        units,
+        over(lambda state: partial(extract_unit, roots=state.roots, extract=extract)),
+        extract.model_dump(mode="json", exclude={"unit_bytes"}),
+        code_version(("glotmill.curate.extract.unit",), parsers),
+    )
+
+
+def measure_step(state: State) -> Step:
+    recipe = state.recipe
+
+    def act(spark: SparkSession, state: State, units: Sequence[Unit], desk: Desk) -> None:
+        work = partial(measure_unit.measure_unit, out=state.out, measures=measure_unit.measures(recipe))
+        raise_reported(over_units(spark, units, work, desk, tasks=state.tasks).toArrow())
+
+    return Step(
+        "measure",
+        ("signals",),
+        partial(following, "measure", (("extract", "documents"),)),
+        act,
+        {"language": recipe.language.model_dump(mode="json")},
+        code_version(
+            ("glotmill.curate.measure_unit",), ("fasttext-numpy2-wheel",), ("glotmill.curate:data/lid.176.ftz",)
+        ),
+    )
+
+
+def judge_step(state: State) -> Step:
+    ruleset = rules.ruleset(state.recipe.quality)
+
+    def act(spark: SparkSession, state: State, units: Sequence[Unit], desk: Desk) -> None:
+        judged = plans.verdicts(spark, state, ruleset, [unit.key for unit in units])
+        raise_reported(over_groups(judged, units, verdicts.write_verdicts, desk).toArrow())
+        finish_empty(units, VERDICT, verdicts.write_verdicts, desk, "judge")
+
+    return Step(
+        "judge",
+        ("verdicts",),
+        partial(following, "judge", (("measure", "signals"),)),
+        act,
+        ruleset.to_json(),
+        code_version(("glotmill.curate.spark", "glotmill.curate.verdicts")),
+    )
+
+
+def dedup_step(state: State) -> Step:
+    dedup = state.recipe.dedup
+    sources = [source.name for source in state.recipe.sources]
+
+    def units(state: State) -> list[Unit]:
+        """Every unit depends on every document's signals and verdict: twins may lie anywhere."""
+        everything = fingerprint(
+            [
+                sorted((key, r.digests["signals"]) for key, r in state.receipts("measure").items()),
+                sorted((key, r.digests["verdicts"]) for key, r in state.receipts("judge").items()),
+            ]
+        )
+        return [
+            Unit("dedup", key, receipt.label, {}, (everything,)) for key, receipt in state.receipts("extract").items()
+        ]
+
+    def act(spark: SparkSession, state: State, units: Sequence[Unit], desk: Desk) -> None:
+        found = plans.duplicates(spark, state, rules.ruleset(state.recipe.quality))
+        raise_reported(over_groups(found, units, verdicts.write_dedup, desk).toArrow())
+        finish_empty(units, DEDUP, verdicts.write_dedup, desk, "dedup")
+
+    return Step(
+        "dedup",
+        ("dedup",),
+        units,
+        act,
+        [dedup.model_dump(mode="json"), sources],
+        code_version(("glotmill.curate.dedup.spark", "glotmill.curate.verdicts", "glotmill.jobs.plans")),
+    )
+
+
+def cut_step(state: State) -> Step:
+    upstream = (("extract", "documents"), ("measure", "signals"), ("judge", "verdicts"), ("dedup", "dedup"))
+    return Step(
+        "cut",
+        ("kept", "dropped"),
+        partial(following, "cut", upstream),
+        over(lambda state: partial(cut_unit, out=state.out)),
+        None,
+        code_version(("glotmill.curate.cut",)),
+    )
+
+
+def following(step: str, upstream: tuple[tuple[str, str], ...], state: State) -> list[Unit]:
+    """A unit for each unit of extract, depending on the digests of what it reads of earlier steps."""
+    receipts = [(state.receipts(name), digest) for name, digest in upstream]
+    first, _ = receipts[0]
+    return [
+        Unit(step, key, receipt.label, {}, tuple(of[key].digests[digest] for of, digest in receipts))
+        for key, receipt in first.items()
+    ]

@@ -1,0 +1,242 @@
+"""The steps from kept documents to shards."""
+
+import json
+import math
+import shutil
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import SparkSession
+
+from glotmill.curate.mix.plan import Plan
+from glotmill.curate.mix.spark import plan_mix
+from glotmill.jobs import plans, sampling
+from glotmill.jobs.state import State
+from glotmill.jobs.steps import Step, following, over
+from glotmill.jobs.units import Desk, over_groups, raise_reported
+from glotmill.schemas.atomic import Transaction
+from glotmill.schemas.code import code_version
+from glotmill.schemas.errors import RecipeError
+from glotmill.schemas.ids import canonical_json, fingerprint
+from glotmill.schemas.units import Books, Outcome, Unit
+from glotmill.tokenize import shards, vocabulary
+from glotmill.tokenize.store import tokenize_unit
+from glotmill.tokenize.tokenizer import Tokenizer, load
+
+ONLY = "all"  # key of the unit of a step that has one
+TOKENIZER = "shards/tokenizer"
+TRAINING_BYTES_PER_PIECE = 1500  # text a trained vocabulary reads, a piece
+
+
+def tokenizer_step(state: State) -> Step:
+    asked = state.recipe.shards.tokenizer
+    if asked is None:
+        return _trained(state)
+    path = state.base / asked
+    given = load(path)
+    _check_policy(given, state)
+
+    def act(spark: SparkSession, state: State, units: Sequence[Unit], desk: Desk) -> None:
+        def copy(unit: Unit, files: Transaction) -> tuple[Outcome, tuple[()]]:
+            for file in given.files:
+                shutil.copyfile(file, files.path(f"{TOKENIZER}/{file.name}"))
+            return Outcome(digests={"tokenizer": given.fingerprint}, facts={"path": _place(given.files)}), ()
+
+        desk.do(units[0], copy)
+
+    return Step(
+        "tokenizer",
+        (TOKENIZER,),
+        lambda state: [Unit("tokenizer", ONLY, path.name, {}, (given.fingerprint,))],
+        act,
+        None,
+        code_version(("glotmill.tokenize.tokenizer",)),
+    )
+
+
+def _place(files: Sequence[Path]) -> str:
+    """Where to load a copied tokenizer from: its file, or the folder when there are several."""
+    return f"{TOKENIZER}/{files[0].name}" if len(files) == 1 else TOKENIZER
+
+
+def _trained(state: State) -> Step:
+    wanted = state.recipe.shards.vocabulary
+
+    def units(state: State) -> list[Unit]:
+        kept = sorted((key, r.digests["kept"]) for key, r in state.receipts("cut").items())
+        texts = sorted((key, r.digests["documents"]) for key, r in state.receipts("extract").items())
+        return [
+            Unit("tokenizer", ONLY, f"{wanted:,} pieces from the kept documents", {}, (fingerprint([kept, texts]),))
+        ]
+
+    def act(spark: SparkSession, state: State, units: Sequence[Unit], desk: Desk) -> None:
+        texts = sampling.training_texts(
+            spark, state, budget_bytes=wanted * TRAINING_BYTES_PER_PIECE, seed=state.recipe.seed
+        )
+        if not len(texts):
+            raise RecipeError(
+                "no document was kept, so there is no text to train a tokenizer on: see OUT/dropped for the reasons, "
+                "or set shards.tokenizer"
+            )
+        model = vocabulary.train([texts], vocabulary=wanted)
+
+        def write(unit: Unit, files: Transaction) -> tuple[Outcome, tuple[()]]:
+            files.path(f"{TOKENIZER}/tokenizer.model").write_bytes(model)
+            digest = vocabulary.fingerprint(model)
+            return Outcome(digests={"tokenizer": digest}, facts={"path": f"{TOKENIZER}/tokenizer.model"}), ()
+
+        desk.do(units[0], write)
+
+    return Step(
+        "tokenizer",
+        (TOKENIZER,),
+        units,
+        act,
+        [wanted, TRAINING_BYTES_PER_PIECE, state.recipe.seed],
+        code_version(("glotmill.tokenize.vocabulary", "glotmill.jobs.sampling"), ("sentencepiece",)),
+    )
+
+
+def tokenizer_of(state: State) -> Tokenizer:
+    """The tokenizer of this run, from its place beside the shards."""
+    receipt = state.receipts("tokenizer")[ONLY]
+    return load(state.out / receipt.facts["path"])
+
+
+def _check_policy(tokenizer: Tokenizer, state: State) -> None:
+    asked = state.recipe.shards
+    tokenizer.check(append_eos=asked.append_eos, prepend_bos=asked.prepend_bos)
+
+
+def tokenize_step(state: State) -> Step:
+    asked = state.recipe.shards
+    policy = {"append_eos": asked.append_eos, "prepend_bos": asked.prepend_bos}
+
+    def units(state: State) -> list[Unit]:
+        made = state.receipts("tokenizer")[ONLY].digests["tokenizer"]
+        before = following("tokenize", (("extract", "documents"), ("cut", "kept")), state)
+        return [Unit(u.step, u.key, u.label, {}, (*u.upstream, made)) for u in before]
+
+    def work(state: State) -> Any:
+        return partial(_tokenize, out=state.out, path=str(state.receipts("tokenizer")[ONLY].facts["path"]), **policy)
+
+    return Step(
+        "tokenize",
+        ("tokens",),
+        units,
+        over(work),
+        policy,
+        code_version(("glotmill.tokenize.store",), ("sentencepiece", "tokenizers")),
+    )
+
+
+def _tokenize(
+    unit: Unit, files: Transaction, *, out: Path, path: str, append_eos: bool, prepend_bos: bool
+) -> tuple[Outcome, tuple[()]]:
+    tokenizer = load(out / path)  # a worker loads it once: `load` remembers
+    return tokenize_unit(unit, files, out=out, tokenizer=tokenizer, append_eos=append_eos, prepend_bos=prepend_bos)
+
+
+def mix_step(state: State) -> Step:
+    asked, seed = state.recipe.mix, state.recipe.seed
+
+    def act(spark: SparkSession, state: State, units: Sequence[Unit], desk: Desk) -> None:
+        index = plans.index(spark, state)
+        made = Plan(seed, asked.tokens, asked.max_epochs)
+        if index is not None:
+            made = plan_mix(index, budget=asked.tokens, max_epochs=asked.max_epochs, seed=seed)
+
+        def write(unit: Unit, files: Transaction) -> tuple[Outcome, tuple[()]]:
+            told = made.to_json()
+            files.path("mix.json").write_bytes(json.dumps(told, ensure_ascii=False, indent=1).encode() + b"\n")
+            documents, used = (sum(getattr(s, n) for s in made.cells.values()) for n in ("documents", "used"))
+            left = {"not_in_mix": documents - used} if documents > used else {}
+            facts = {"planned": made.planned, "uses": made.uses}
+            return Outcome(Books(documents, used, left), {"mix": fingerprint(told)}, facts=facts), ()
+
+        desk.do(units[0], write)
+
+    return Step(
+        "mix",
+        (),
+        lambda state: [Unit("mix", ONLY, "mix", {}, (_store_digest(state),))],
+        act,
+        [asked.model_dump(mode="json"), seed],
+        code_version(("glotmill.curate.mix.spark", "glotmill.jobs.plans")),
+    )
+
+
+def _store_digest(state: State) -> str:
+    return fingerprint(sorted((key, r.digests["tokens"]) for key, r in state.receipts("tokenize").items()))
+
+
+def plan_of(state: State) -> Plan:
+    return Plan.from_json(json.loads((state.out / "mix.json").read_bytes()))
+
+
+def shard_step(state: State) -> Step:
+    aim = state.recipe.shards.shard_tokens
+
+    def units(state: State) -> list[Unit]:
+        mix = state.receipts("mix")[ONLY]
+        count = math.ceil(mix.facts["planned"] / aim)
+        made = state.receipts("tokenizer")[ONLY].digests["tokenizer"]
+        upstream = (mix.digests["mix"], _store_digest(state), made)
+        return [Unit("shard", f"{n:05d}", f"shard {n} of {count}", {"shards": count}, upstream) for n in range(count)]
+
+    def act(spark: SparkSession, state: State, units: Sequence[Unit], desk: Desk) -> None:
+        rows = plans.shard_rows(spark, state, plan_of(state), units[0].payload["shards"])
+        work = partial(
+            _write_shard, out=state.out, name=state.recipe.name, vocabulary=tokenizer_of(state).vocabulary_size
+        )
+        raise_reported(over_groups(rows, units, work, desk, by="shard").toArrow())
+        done = state.receipts("shard")
+        for unit in units:  # a stretch of the order in which no document falls is a shard without documents
+            if unit.key not in done or not desk.is_todays(done[unit.key], unit):
+                empty = rows.limit(0).toArrow().drop_columns(["shard"])
+                desk.do(unit, lambda u, f, table=empty: (work(u, f, table), ()))
+
+    return Step(
+        "shard",
+        ("shards",),
+        units,
+        act,
+        state.recipe.name,
+        code_version(("glotmill.tokenize.shards", "glotmill.curate.mix.spark", "glotmill.jobs.plans")),
+    )
+
+
+def _write_shard(unit: Unit, files: Transaction, rows: pa.Table, *, out: Path, name: str, vocabulary: int) -> Outcome:
+    return shards.write_shard(unit, files, rows, out=out, name=f"{name}-{unit.key}", vocabulary_size=vocabulary)
+
+
+def manifest_step(state: State) -> Step:
+    def units(state: State) -> list[Unit]:
+        parts = sorted((key, r.digests["shard"]) for key, r in state.receipts("shard").items())
+        made = state.receipts("tokenizer")[ONLY].digests["tokenizer"]
+        return [Unit("manifest", ONLY, "manifest", {}, (fingerprint(parts), made))]
+
+    def act(spark: SparkSession, state: State, units: Sequence[Unit], desk: Desk) -> None:
+        def write(unit: Unit, files: Transaction) -> tuple[Outcome, tuple[()]]:
+            manifest = shards.manifest(
+                state.recipe,
+                receipts=state.receipts("shard"),
+                tokenizer=tokenizer_of(state),
+                tokenizer_path=state.receipts("tokenizer")[ONLY].facts["path"],
+            )
+            files.path("shards/manifest.json").write_bytes(manifest.to_json())
+            return Outcome(digests={"manifest": fingerprint(canonical_json(manifest.to_dict()).decode())}), ()
+
+        desk.do(units[0], write)
+
+    return Step(
+        "manifest",
+        ("shards",),
+        units,
+        act,
+        state.recipe.model_dump(mode="json"),
+        code_version(("glotmill.tokenize.shards",)),
+    )
