@@ -36,6 +36,7 @@ def cut_unit(unit: Unit, files: Transaction, *, out: Path) -> tuple[Outcome, tup
         excerpt = pc.utf8_slice_codeunits(gone["text"], 0, EXCERPT_CHARS)
         dropped.append(gone.append_column("excerpt", excerpt).select(DROPPED.names))
     digests = {}
+    reasons: dict[str, dict[str, int]] = {}
     for name, schema, tables in (("kept", KEPT, kept), ("dropped", DROPPED, dropped)):
         table = pa.concat_tables(tables).sort_by("id").combine_chunks() if tables else schema.empty_table()
         rows, digests[name] = write_table(files.path(f"{name}/{unit.key}.parquet"), [table], schema)
@@ -43,9 +44,19 @@ def cut_unit(unit: Unit, files: Transaction, *, out: Path) -> tuple[Outcome, tup
         if name == "kept":
             books.kept = rows
         else:
-            counts = pc.value_counts(table["reason"]).to_pylist()
-            books.dropped = {c["values"]: c["counts"] for c in sorted(counts, key=lambda c: str(c["values"]))}
-    return Outcome(books, digests), ()
+            reasons = _by_language(table)
+            for counts in reasons.values():
+                books.add(Books(dropped=counts))
+    return Outcome(books, digests, facts={"dropped": reasons}), ()
+
+
+def _by_language(dropped: pa.Table) -> dict[str, dict[str, int]]:
+    """How often each reason dropped a document of each language."""
+    counts = dropped.group_by(["language", "reason"]).aggregate([([], "count_all")])
+    found: dict[str, dict[str, int]] = {}
+    for row in counts.sort_by([("language", "ascending"), ("reason", "ascending")]).to_pylist():
+        found.setdefault(row["language"], {})[row["reason"]] = row["count_all"]
+    return found
 
 
 def _fates(unit: Unit, out: Path) -> pa.Table:

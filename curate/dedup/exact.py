@@ -22,11 +22,9 @@ def text_hash(batch: pa.RecordBatch) -> Columns:
             digits and punctuation count: texts that differ in a vowel sign, a tone mark or a number differ.
     """
     data, bounds = normal_forms(batch["text"])
-    view = memoryview(np.ascontiguousarray(data))
+    view = data.data
     ends = bounds.tolist()
-    digests = b"".join(
-        xxhash.xxh3_128_digest(view[start:end]) for start, end in zip(ends[:-1], ends[1:], strict=True)
-    )
+    digests = b"".join(xxhash.xxh3_128_digest(view[start:end]) for start, end in zip(ends[:-1], ends[1:], strict=True))
     offsets = np.arange(0, _HEX * len(ends), _HEX, dtype=np.int32)
     names = pa.py_buffer(digests.hex().encode())
     return {"text_hash": pa.StringArray.from_buffers(batch.num_rows, pa.py_buffer(offsets), names)}

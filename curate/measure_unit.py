@@ -1,0 +1,69 @@
+"""One unit of the measuring step: a file of documents in, a file of signals out."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from glotmill.curate.dedup.exact import text_hash
+from glotmill.curate.language import language
+from glotmill.curate.measure import Measure, chain
+from glotmill.curate.quality import quality
+from glotmill.schemas.atomic import Transaction
+from glotmill.schemas.document import DOCUMENT
+from glotmill.schemas.parquet import write_table
+from glotmill.schemas.recipe import Recipe
+from glotmill.schemas.units import Books, Outcome, Unit
+
+DOCUMENTS, SIGNALS = "documents", "signals"
+KEPT = ("id", "source_id", "source", "domain")  # columns of documents that signals repeat
+READ = (*KEPT, "text", "language_hint")
+_ROWS = 512  # rows in memory: documents may be megabytes each
+
+
+def measures(recipe: Recipe) -> tuple[Measure, ...]:
+    """What a recipe has measured, in order."""
+    by = recipe.language
+    return (
+        language.bind(model=by.model, windows=by.windows, window_bytes=by.window_bytes),
+        quality,
+        text_hash,
+    )
+
+
+def signals_schema(measures: Sequence[Measure]) -> pa.Schema:
+    """Columns of the signals table: those kept of the document, then each measure's."""
+    added = [field for measure in measures for field in measure.adds]
+    return pa.schema([*(DOCUMENT.field(name) for name in KEPT), *added])
+
+
+def measure_unit(
+    unit: Unit, files: Transaction, *, out: Path, measures: Sequence[Measure]
+) -> tuple[Outcome, tuple[()]]:
+    """Measure `documents/<unit.key>.parquet` into `signals/<unit.key>.parquet`: same rows, same order, no text.
+
+    Returns:
+        The outcome, with the digest of the signals and the documents of each language; and no stamps, since no raw
+        file was read.
+    """
+    schema = signals_schema(measures)
+    languages: Counter[str] = Counter()
+    read = 0
+    measured = chain(measures)
+
+    def signals() -> Iterator[pa.RecordBatch]:
+        nonlocal read
+        with pq.ParquetFile(out / DOCUMENTS / f"{unit.key}.parquet") as documents:
+            for batch in documents.iter_batches(_ROWS, columns=list(READ)):
+                read += pc.sum(pc.binary_length(batch["text"])).as_py() or 0
+                done = measured(batch).select(schema.names)
+                languages.update(done["language"].to_pylist() if "language" in schema.names else ())
+                yield done
+
+    rows, digest = write_table(files.path(f"{SIGNALS}/{unit.key}.parquet"), signals(), schema)
+    facts = {"languages": dict(sorted(languages.items()))}
+    books = Books(records=rows, kept=rows)
+    return Outcome(books=books, digests={"signals": digest}, bytes_in=read, facts=facts), ()

@@ -1,0 +1,95 @@
+"""What can be counted in a text, as numbers that rules compare with limits."""
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from glotmill.curate.kernels import scan
+from glotmill.curate.measure import Columns, measure
+
+Floats = npt.NDArray[np.float64]
+Counts = npt.NDArray[np.int64]
+
+_SHARES = {
+    "letter_share": (scan.LETTERS, scan.VISIBLE),
+    "digit_share": (scan.NUMBERS, scan.VISIBLE),
+    "symbol_share": (scan.SYMBOLS, scan.VISIBLE),
+    "uppercase_share": (scan.UPPERS, scan.CASED),
+    "broken_char_share": (scan.BROKENS, scan.CHARS),
+    "terminal_line_share": (scan.TERMINAL_LINES, scan.LINES),
+    "short_line_share": (scan.SHORT_LINES, scan.LINES),
+    "menu_line_share": (scan.MENU_LINE_CHARS, scan.LINE_CHARS),
+    "bullet_line_share": (scan.BULLET_LINES, scan.LINES),
+    "ellipsis_line_share": (scan.ELLIPSIS_LINES, scan.LINES),
+    "repeated_line_share": (scan.REPEATED_LINE_CHARS, scan.LINE_CHARS),
+    "top_line_share": (scan.TOP_LINE_CHARS, scan.LINE_CHARS),
+}
+_COUNTS = {
+    "chars": scan.CHARS,
+    "units": scan.UNITS,
+    "lines": scan.LINES,
+    "longest_word_chars": scan.LONGEST_WORD,
+}
+
+
+@measure(
+    reads=["text"],
+    adds={
+        "bytes": pa.int64(),
+        **{name: pa.int64() for name in _COUNTS},
+        "words": pa.int64(),
+        "mean_word_chars": pa.float64(),
+        **{name: pa.float64() for name in _SHARES},
+    },
+)
+def quality(batch: pa.RecordBatch) -> Columns:
+    """Lengths and shares of each text, in one pass over it. No share is NaN: it is 0 where its whole is empty.
+
+    White space is Unicode's and that of str.split. A letter is category L, a mark M, a number N: vowel signs and tone
+    marks count as part of words in every script. A line is what str.splitlines cuts, without its outer white space
+    and with inner white space counted as one character; blank lines don't count.
+
+    Args:
+        batch: n rows with `text: string`, no nulls.
+
+    Adds:
+        bytes: UTF-8 bytes.
+        chars: Unicode code points.
+        units: Words, plus, in scripts that put no space between words (Han, kana, Thai, Lao, Khmer, Burmese, ...),
+            letters without their marks.
+        lines: Lines that aren't blank.
+        longest_word_chars: Code points of the longest word; unspaced scripts don't count.
+        words: Words; where no space parts them, letters divided by the script's usual letters per word, rounded up.
+            An estimate there, so that one limit means about as much text in every language.
+        mean_word_chars: (letters + marks + numbers) / words before rounding.
+        letter_share: (letters + marks) / code points that aren't white space. Rae et al. 2021 (Gopher), table A1,
+            counts words with a letter; this needs no segmenter.
+        digit_share: Numbers / code points that aren't white space.
+        symbol_share: (punctuation + symbols) / code points that aren't white space.
+        uppercase_share: Upper and title case / letters with case.
+        broken_char_share: U+FFFD, control characters, private use, and pairs left by reading UTF-8 as Latin-1
+            (as in "Ã©") / code points.
+        terminal_line_share: Lines that end a sentence (Unicode Sentence_Terminal, ellipsis, shad, the Greek ";" and
+            the Armenian ":"), closing quotes and brackets after it ignored / lines. C4 (Raffel et al. 2020) and
+            FineWeb's line_punct_ratio.
+        short_line_share: Lines of fewer than five words / lines. After FineWeb's short_line_ratio, which counts 30 code
+            points: half a sentence in English, three in Chinese.
+        menu_line_share: Code points in lines of fewer than five words that end no sentence / code points in lines.
+        bullet_line_share: Lines that begin with a bullet, "-" or "*" / lines. Gopher.
+        ellipsis_line_share: Lines that end in an ellipsis / lines. Gopher.
+        repeated_line_share: Code points in lines that occurred earlier in the text / code points in lines. Gopher.
+        top_line_share: Code points in all copies of the line that, repeated, takes most / code points in lines.
+    """
+    counts = scan.counts(batch["text"])
+    return {
+        "bytes": pc.binary_length(batch["text"]).cast(pa.int64()),
+        **{name: pa.array(counts[:, column]) for name, column in _COUNTS.items()},
+        "words": pa.array(-(-counts[:, scan.WORD_WEIGHT] // scan.WORD)),
+        "mean_word_chars": pa.array(scan.WORD * _ratio(counts[:, scan.WORD_CHARS], counts[:, scan.WORD_WEIGHT])),
+        **{name: pa.array(_ratio(counts[:, part], counts[:, whole])) for name, (part, whole) in _SHARES.items()},
+    }
+
+
+def _ratio(part: Counts, whole: Counts) -> Floats:
+    return np.divide(part, whole, out=np.zeros(len(part)), where=whole > 0)

@@ -1,0 +1,136 @@
+"""Measures and rules over a Spark DataFrame."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import from_arrow_schema
+from pyspark.sql.types import StructType
+
+from glotmill.curate.measure import Measure, chain
+from glotmill.curate.rules import DOMAIN, EVERYWHERE, SMALLEST_LIMIT, Comparison, Rule, RuleSet, scope_kind
+from glotmill.schemas.errors import SchemaError
+
+_REASON = "struct<reason:string,signal:string,comparison:string,value:double,limit:double,scope:string>"
+
+
+def apply(df: DataFrame, measures: Sequence[Measure]) -> DataFrame:
+    """`df` with the columns of every measure, each row as a plain batch would have it. One pass in Python workers, no
+    shuffle; every column of `df` travels, so select what is needed first.
+
+    Raises:
+        SchemaError: a measure reads a column that neither `df` has nor an earlier measure adds.
+    """
+    known = list(df.columns)
+    for measure in measures:
+        if missing := [name for name in measure.reads if name not in known]:
+            raise SchemaError(
+                f"measure {measure.name!r} reads {missing[0]!r}; the table has: {', '.join(known)}. "
+                "Add the step that writes it"
+            )
+        known += measure.adds.names
+    added = [field for measure in measures for field in from_arrow_schema(measure.adds).fields]
+    return df.mapInArrow(partial(_each, measures=tuple(measures)), StructType([*df.schema.fields, *added]))
+
+
+def _each(batches: Iterable[pa.RecordBatch], *, measures: tuple[Measure, ...]) -> Iterator[pa.RecordBatch]:
+    return map(chain(measures), batches)
+
+
+def judge(df: DataFrame, rules: RuleSet) -> DataFrame:
+    """`df` with keep, reason, reasons, margin and margin_rule, equal to `judgement.judge_batch` bit for bit.
+
+    JVM expressions alone: no Python worker, no shuffle, nothing travels.
+
+    Raises:
+        SchemaError: `df` lacks a column of `rules.reads`. A null or NaN signal fails the job when it runs.
+    """
+    if missing := [name for name in rules.reads if name not in df.columns]:
+        raise SchemaError(
+            f"a rule reads {missing[0]!r}; the table has: {', '.join(df.columns)}. Add the measure that writes it"
+        )
+    judged = [_judged(reason, place, scopes) for place, (reason, scopes) in enumerate(rules.rules.items())]
+    empty = F.array().cast(f"array<struct<order:int,broken:boolean,margin:double,rule:{_REASON}>>")
+    found = df.withColumn("_judged", F.array_compact(F.array(*judged)) if judged else empty)
+    broken = F.filter("_judged", lambda item: item["broken"])
+    found = found.withColumn("reasons", F.transform(broken, lambda item: item["rule"]))
+    keep = F.size("reasons") == 0
+    margins = F.transform("_judged", lambda item: F.struct(item["margin"], item["order"], item["rule"]["reason"]))
+    nearest = F.when(keep, F.array_min(margins))
+    return found.select(
+        *df.columns,
+        keep.alias("keep"),
+        F.get("reasons", F.lit(0))["reason"].alias("reason"),
+        F.col("reasons"),
+        nearest["margin"].alias("margin"),
+        nearest["reason"].alias("margin_rule"),
+    )
+
+
+def _judged(reason: str, place: int, scopes: Mapping[str, Rule | None]) -> Column:
+    """One reason's struct of order, broken, margin and rule for a row; null where no rule applies to it."""
+    rules = [rule for rule in scopes.values() if rule is not None]
+    arms = sorted({(rule.signal, rule.comparison) for rule in rules})
+    which = _index(scopes, {rule: index for index, rule in enumerate(rules)})
+    limit = F.get(F.array(*(F.lit(rule.limit) for rule in rules)), which)
+    scope = F.get(F.array(*(F.lit(rule.scope) for rule in rules)), which)
+    result = F.lit(None)
+    for signal, comparison in arms:
+        mine = [index for index, rule in enumerate(rules) if (rule.signal, rule.comparison) == (signal, comparison)]
+        value = _value(signal)
+        verdict = F.struct(
+            F.lit(place).alias("order"),
+            _holds(value, comparison, limit).alias("broken"),
+            (F.abs(value - limit) / F.greatest(F.abs(limit), F.lit(SMALLEST_LIMIT))).alias("margin"),
+            F.struct(
+                F.lit(reason).alias("reason"),
+                F.lit(signal).alias("signal"),
+                F.lit(comparison).alias("comparison"),
+                value.alias("value"),
+                limit.alias("limit"),
+                scope.alias("scope"),
+            ).alias("rule"),
+        )
+        result = F.when(which.isin(mine), verdict).otherwise(result)
+    return result
+
+
+def _index(scopes: Mapping[str, Rule | None], places: Mapping[Rule, int]) -> Column:
+    """Which of the rules is a row's: by its domain, else its language, its script, or every one's; -1 for none."""
+    named: dict[str, dict[str, int]] = {"domain": {}, "language": {}, "script": {}}
+    for scope, rule in scopes.items():
+        if scope != EVERYWHERE:
+            named[scope_kind(scope)][scope.removeprefix(DOMAIN)] = -1 if rule is None else places[rule]
+    general = scopes.get(EVERYWHERE)
+    choices = [_look_up(column, table) for column, table in named.items() if table]
+    return F.coalesce(*choices, F.lit(-1 if general is None else places[general]))
+
+
+def _look_up(column: str, table: Mapping[str, int]) -> Column:
+    pairs = [F.lit(part) for item in table.items() for part in item]
+    return F.try_element_at(F.create_map(*pairs), F.col(column))
+
+
+def _value(signal: str) -> Column:
+    """The signal as float64; a null or NaN one stops the job, because it was never measured."""
+    value = F.col(signal).cast("double")
+    message = f"signal {signal!r} holds null or NaN: a rule can't judge what was not measured; measure again"
+    return F.when(value.isNull() | F.isnan(value), F.raise_error(F.lit(message)).cast("double")).otherwise(value)
+
+
+def _holds(value: Column, comparison: Comparison, limit: Column) -> Column:
+    match comparison:
+        case "<":
+            return value < limit
+        case "<=":
+            return value <= limit
+        case ">":
+            return value > limit
+        case ">=":
+            return value >= limit
+        case "==":
+            return value == limit
+        case "!=":
+            return value != limit
