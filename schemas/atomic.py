@@ -31,7 +31,7 @@ class Stamp:
         return cls(name, after.st_size, after.st_mtime_ns, digest)
 
     def matches(self, path: Path) -> bool:
-        """Whether `path` holds these bytes. Size and time settle most cases; the bytes are hashed when only time differs."""
+        """Whether `path` holds these bytes. Size and time settle most cases; bytes are hashed if only time differs."""
         try:
             found = path.stat()
         except FileNotFoundError:
