@@ -37,9 +37,11 @@ def run(state: State, steps: Sequence[MakeStep], *, spark: OpenSpark, reporter: 
     Raises:
         GlotmillError: Of the class that says who must act; what was committed before stays and is not redone.
     """
+    state.look()
+    made = [make(state) for make in steps]  # what is wrong with a rule or a tokenizer is found here, before any work
     with held(state.out):
         state.ledger.begin(state.run)
-        return [_bring_up_to_date(make(state), state, spark, reporter) for make in steps]
+        return [_bring_up_to_date(step, state, spark, reporter) for step in made]
 
 
 def _bring_up_to_date(step: Step, state: State, spark: OpenSpark, reporter: Reporter) -> StepLine:

@@ -23,24 +23,18 @@ def plan_text(recipe: Recipe, base: Path, out: Path) -> str:
         RecipeError, InputError: What `run` would find wrong before any work.
     """
     state = State(recipe, base, out)
-    lines = []
+    state.look()
+    lines = _sources(state)
     waiting = ""
-    for make in ALL:
+    for step in [make(state) for make in ALL]:
         if waiting:
-            lines.append(f"{_name(make):<10} follows {waiting}")
+            lines.append(f"{step.name:<10} follows {waiting}")
             continue
-        step = make(state)
         units = step.units(state)
-        if step.name == "extract":
-            lines.extend(_sources(state))
         due = pending(step, units, state.ledger, state.roots)
         lines.extend(_step(step, units, due))
         waiting = step.name if due else ""
     return "\n".join([*lines, *_mix(out)])
-
-
-def _name(make: object) -> str:
-    return getattr(make, "__name__", "").removesuffix("_step")
 
 
 def _sources(state: State) -> list[str]:
@@ -71,6 +65,7 @@ def _mix(out: Path) -> list[str]:
     mix = json.loads(path.read_bytes())
     most = int(mix["available"] * mix["max_epochs"])
     return [
-        f"mix, as last planned: {mix['planned']:,} of {mix['available']:,} available tokens in {len(mix['cells'])} cells; "
+        f"mix, as last planned: {mix['planned']:,} of {mix['available']:,} available tokens "
+        f"in {len(mix['cells'])} cells; "
         f"{mix['max_epochs']:g} epochs allow {most:,}"
     ]

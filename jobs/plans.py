@@ -61,4 +61,4 @@ def shard_rows(spark: SparkSession, state: State, plan: Plan, shards: int) -> Da
     table = index(spark, state)
     assert table is not None, "a plan without documents has no shards"
     rows = placed(table, plan, shards=shards)
-    return rows.withColumn("shard", F.format_string("%05d", "shard"))
+    return rows.withColumn("shard", F.format_string(f"{state.recipe.name}-%05d", "shard"))

@@ -27,16 +27,18 @@ class StepLine:
 
     def text(self) -> str:
         if self.units == self.done_before:
-            return f"{self.step:<10} up to date  {_counts(self.books)}{self._note()}"
+            return f"{self.step:<10} up to date  {_counts(self.books)}{self._note()}".rstrip()
         rate = f"  {self.bytes_in / MB / max(self.seconds, 1e-9):,.1f} MB/s" if self.bytes_in else ""
         again = f" ({self.units - self.done_before} of {self.units} units)" if self.done_before else ""
-        return f"{self.step:<10} {self.seconds:6.1f} s{again}  {_counts(self.books)}{rate}{self._note()}"
+        return f"{self.step:<10} {self.seconds:6.1f} s{again}  {_counts(self.books)}{rate}{self._note()}".rstrip()
 
     def _note(self) -> str:
         return f"  {self.note}" if self.note else ""
 
 
 def _counts(books: Books) -> str:
+    if not books.records:
+        return ""
     parts = [f"{books.records:,} in", f"{books.kept:,} kept"]
     for name, reasons in (("dropped", books.dropped), ("skipped", books.skipped), ("quarantined", books.quarantined)):
         if reasons:

@@ -1,4 +1,4 @@
-"""All steps of a recipe: raw records to verified shards. `spark-submit jobs/run.py RECIPE --out DIR` is `glotmill run`."""
+"""All steps of a recipe, raw records to shards. `spark-submit jobs/run.py RECIPE --out DIR` is `glotmill run`."""
 
 import json
 import sys

@@ -30,7 +30,7 @@ def training_texts(spark: SparkSession, state: State, *, budget_bytes: int, seed
     totals = {row["language"]: row["n"] for row in kept.groupBy("language").agg(F.sum("bytes").alias("n")).collect()}
     cap = fair_cap(totals, budget_bytes)
     key = order_key(seed, PICK).bitwiseXOR(F.lit(_SIGN))
-    # Four times the wanted share by hash is enough to fill a cap, and keeps a language of 10^9 documents out of the sort.
+    # Four times the wanted share by hash fills a cap, and keeps 10^9 documents of one language out of the sort.
     wanted = {language: min(1.0, 4 * cap / max(size, 1) + 1e-3) for language, size in totals.items()}
     if not wanted:
         return pa.array([], pa.string())

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from glotmill.curate.extract import files
 from glotmill.curate.extract.files import Found
 from glotmill.schemas.errors import InputError, LedgerError
 from glotmill.schemas.ledger import Ledger, Receipt
@@ -35,6 +36,11 @@ class State:
 
     def __post_init__(self) -> None:
         self.ledger = Ledger(self.out)
+
+    def look(self) -> None:
+        """Find the files of every source. Raises InputError for what is absent, unreadable or of another shape."""
+        for source in self.recipe.sources:
+            self.found[source.name] = files.find(source, self.base)
 
     @property
     def roots(self) -> dict[str, str]:

@@ -1,7 +1,7 @@
 """The steps of a run, in order: what units each has, what they depend on, and how Spark does them."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
@@ -18,6 +18,10 @@ from glotmill.schemas.code import code_version
 from glotmill.schemas.document import DEDUP, VERDICT
 from glotmill.schemas.ids import fingerprint
 from glotmill.schemas.units import Unit
+
+_MEASURED_BY = tuple(
+    f"glotmill.curate:data/{name}" for name in ("lid.176.ftz", "unicode.tsv", "casefold.tsv", "compose.tsv")
+)
 
 Action = Callable[[SparkSession, State, Sequence[Unit], Desk], None]
 
@@ -56,8 +60,6 @@ def extract_step(state: State) -> Step:
     extract = state.recipe.extract
 
     def units(state: State) -> list[Unit]:
-        for source in state.recipe.sources:
-            state.found[source.name] = files.find(source, state.base)
         return [
             unit
             for source in state.recipe.sources
@@ -88,9 +90,7 @@ def measure_step(state: State) -> Step:
         partial(following, "measure", (("extract", "documents"),)),
         act,
         {"language": recipe.language.model_dump(mode="json")},
-        code_version(
-            ("glotmill.curate.measure_unit",), ("fasttext-numpy2-wheel",), ("glotmill.curate:data/lid.176.ftz",)
-        ),
+        code_version(("glotmill.curate.measure_unit",), ("fasttext-numpy2-wheel",), _MEASURED_BY),
     )
 
 
@@ -107,8 +107,13 @@ def judge_step(state: State) -> Step:
         ("verdicts",),
         partial(following, "judge", (("measure", "signals"),)),
         act,
-        ruleset.to_json(),
-        code_version(("glotmill.curate.spark", "glotmill.curate.verdicts")),
+        [
+            [reason, [[scope, rule and asdict(rule)] for scope, rule in of.items()]]
+            for reason, of in ruleset.rules.items()
+        ],
+        code_version(
+            ("glotmill.curate.spark", "glotmill.curate.verdicts"), (), ("glotmill.curate:data/glotmill.yaml",)
+        ),
     )
 
 

@@ -4,11 +4,10 @@ import json
 import math
 import shutil
 from collections.abc import Sequence
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from glotmill.curate.mix.plan import Plan
@@ -16,18 +15,20 @@ from glotmill.curate.mix.spark import plan_mix
 from glotmill.jobs import plans, sampling
 from glotmill.jobs.state import State
 from glotmill.jobs.steps import Step, following, over
-from glotmill.jobs.units import Desk, over_groups, raise_reported
+from glotmill.jobs.units import Desk, finish_empty, over_groups, raise_reported
 from glotmill.schemas.atomic import Transaction
 from glotmill.schemas.code import code_version
 from glotmill.schemas.errors import RecipeError
-from glotmill.schemas.ids import canonical_json, fingerprint
+from glotmill.schemas.ids import fingerprint
 from glotmill.schemas.units import Books, Outcome, Unit
-from glotmill.tokenize import shards, vocabulary
+from glotmill.tokenize import vocabulary
+from glotmill.tokenize.manifest import write_manifest
+from glotmill.tokenize.shards import write_shard
 from glotmill.tokenize.store import tokenize_unit
-from glotmill.tokenize.tokenizer import Tokenizer, load
+from glotmill.tokenize.tokenizer import Tokenizer, check_policy, load
 
 ONLY = "all"  # key of the unit of a step that has one
-TOKENIZER = "shards/tokenizer"
+TOKENIZER = "tokenizer"  # folder in OUT; the manifest puts a copy beside the shards
 TRAINING_BYTES_PER_PIECE = 1500  # text a trained vocabulary reads, a piece
 
 
@@ -37,13 +38,13 @@ def tokenizer_step(state: State) -> Step:
         return _trained(state)
     path = state.base / asked
     given = load(path)
-    _check_policy(given, state)
+    check_policy(given, append_eos=state.recipe.shards.append_eos, prepend_bos=state.recipe.shards.prepend_bos)
 
     def act(spark: SparkSession, state: State, units: Sequence[Unit], desk: Desk) -> None:
         def copy(unit: Unit, files: Transaction) -> tuple[Outcome, tuple[()]]:
-            for file in given.files:
-                shutil.copyfile(file, files.path(f"{TOKENIZER}/{file.name}"))
-            return Outcome(digests={"tokenizer": given.fingerprint}, facts={"path": _place(given.files)}), ()
+            for name, file in given.files.items():
+                shutil.copyfile(file, files.path(f"{TOKENIZER}/{name}"))
+            return Outcome(digests={"tokenizer": given.fingerprint}), ()
 
         desk.do(units[0], copy)
 
@@ -55,11 +56,6 @@ def tokenizer_step(state: State) -> Step:
         None,
         code_version(("glotmill.tokenize.tokenizer",)),
     )
-
-
-def _place(files: Sequence[Path]) -> str:
-    """Where to load a copied tokenizer from: its file, or the folder when there are several."""
-    return f"{TOKENIZER}/{files[0].name}" if len(files) == 1 else TOKENIZER
 
 
 def _trained(state: State) -> Step:
@@ -84,9 +80,9 @@ def _trained(state: State) -> Step:
         model = vocabulary.train([texts], vocabulary=wanted)
 
         def write(unit: Unit, files: Transaction) -> tuple[Outcome, tuple[()]]:
-            files.path(f"{TOKENIZER}/tokenizer.model").write_bytes(model)
-            digest = vocabulary.fingerprint(model)
-            return Outcome(digests={"tokenizer": digest}, facts={"path": f"{TOKENIZER}/tokenizer.model"}), ()
+            file = files.path(f"{TOKENIZER}/tokenizer.model")
+            file.write_bytes(model)
+            return Outcome(digests={"tokenizer": load(file).fingerprint}), ()
 
         desk.do(units[0], write)
 
@@ -101,14 +97,8 @@ def _trained(state: State) -> Step:
 
 
 def tokenizer_of(state: State) -> Tokenizer:
-    """The tokenizer of this run, from its place beside the shards."""
-    receipt = state.receipts("tokenizer")[ONLY]
-    return load(state.out / receipt.facts["path"])
-
-
-def _check_policy(tokenizer: Tokenizer, state: State) -> None:
-    asked = state.recipe.shards
-    tokenizer.check(append_eos=asked.append_eos, prepend_bos=asked.prepend_bos)
+    """The tokenizer of this run."""
+    return load(state.out / TOKENIZER)
 
 
 def tokenize_step(state: State) -> Step:
@@ -121,7 +111,7 @@ def tokenize_step(state: State) -> Step:
         return [Unit(u.step, u.key, u.label, {}, (*u.upstream, made)) for u in before]
 
     def work(state: State) -> Any:
-        return partial(_tokenize, out=state.out, path=str(state.receipts("tokenizer")[ONLY].facts["path"]), **policy)
+        return partial(_tokenize, out=state.out, append_eos=asked.append_eos, prepend_bos=asked.prepend_bos)
 
     return Step(
         "tokenize",
@@ -134,10 +124,16 @@ def tokenize_step(state: State) -> Step:
 
 
 def _tokenize(
-    unit: Unit, files: Transaction, *, out: Path, path: str, append_eos: bool, prepend_bos: bool
+    unit: Unit, files: Transaction, *, out: Path, append_eos: bool, prepend_bos: bool
 ) -> tuple[Outcome, tuple[()]]:
-    tokenizer = load(out / path)  # a worker loads it once: `load` remembers
+    tokenizer = _loaded(out / TOKENIZER, unit.upstream[-1])
     return tokenize_unit(unit, files, out=out, tokenizer=tokenizer, append_eos=append_eos, prepend_bos=prepend_bos)
+
+
+@lru_cache(maxsize=1)
+def _loaded(path: Path, fingerprint: str) -> Tokenizer:
+    """Once a worker; by content, since a worker may outlive a run."""
+    return load(path)
 
 
 def mix_step(state: State) -> Step:
@@ -185,19 +181,15 @@ def shard_step(state: State) -> Step:
         count = math.ceil(mix.facts["planned"] / aim)
         made = state.receipts("tokenizer")[ONLY].digests["tokenizer"]
         upstream = (mix.digests["mix"], _store_digest(state), made)
-        return [Unit("shard", f"{n:05d}", f"shard {n} of {count}", {"shards": count}, upstream) for n in range(count)]
+        names = [f"{state.recipe.name}-{number:05d}" for number in range(count)]
+        return [Unit("shard", name, name, {"shards": count}, upstream) for name in names]
 
     def act(spark: SparkSession, state: State, units: Sequence[Unit], desk: Desk) -> None:
         rows = plans.shard_rows(spark, state, plan_of(state), units[0].payload["shards"])
-        work = partial(
-            _write_shard, out=state.out, name=state.recipe.name, vocabulary=tokenizer_of(state).vocabulary_size
-        )
+        work = partial(write_shard, out=state.out, vocabulary_size=tokenizer_of(state).vocabulary_size)
         raise_reported(over_groups(rows, units, work, desk, by="shard").toArrow())
-        done = state.receipts("shard")
-        for unit in units:  # a stretch of the order in which no document falls is a shard without documents
-            if unit.key not in done or not desk.is_todays(done[unit.key], unit):
-                empty = rows.limit(0).toArrow().drop_columns(["shard"])
-                desk.do(unit, lambda u, f, table=empty: (work(u, f, table), ()))
+        # A stretch of the order in which no document falls is a shard without documents.
+        finish_empty(units, rows.limit(0).toArrow().drop_columns(["shard"]).schema, work, desk, "shard")
 
     return Step(
         "shard",
@@ -209,11 +201,9 @@ def shard_step(state: State) -> Step:
     )
 
 
-def _write_shard(unit: Unit, files: Transaction, rows: pa.Table, *, out: Path, name: str, vocabulary: int) -> Outcome:
-    return shards.write_shard(unit, files, rows, out=out, name=f"{name}-{unit.key}", vocabulary_size=vocabulary)
-
-
 def manifest_step(state: State) -> Step:
+    told = state.recipe.model_dump(mode="json")
+
     def units(state: State) -> list[Unit]:
         parts = sorted((key, r.digests["shard"]) for key, r in state.receipts("shard").items())
         made = state.receipts("tokenizer")[ONLY].digests["tokenizer"]
@@ -221,22 +211,18 @@ def manifest_step(state: State) -> Step:
 
     def act(spark: SparkSession, state: State, units: Sequence[Unit], desk: Desk) -> None:
         def write(unit: Unit, files: Transaction) -> tuple[Outcome, tuple[()]]:
-            manifest = shards.manifest(
-                state.recipe,
-                receipts=state.receipts("shard"),
+            manifest = write_manifest(
+                files,
+                state.receipts("shard").values(),
+                recipe=state.recipe.name,
+                recipe_fingerprint=fingerprint(told),
+                seed=state.recipe.seed,
                 tokenizer=tokenizer_of(state),
-                tokenizer_path=state.receipts("tokenizer")[ONLY].facts["path"],
+                append_eos=state.recipe.shards.append_eos,
+                prepend_bos=state.recipe.shards.prepend_bos,
             )
-            files.path("shards/manifest.json").write_bytes(manifest.to_json())
-            return Outcome(digests={"manifest": fingerprint(canonical_json(manifest.to_dict()).decode())}), ()
+            return Outcome(digests={"manifest": fingerprint(manifest.to_json().decode())}), ()
 
         desk.do(units[0], write)
 
-    return Step(
-        "manifest",
-        ("shards",),
-        units,
-        act,
-        state.recipe.model_dump(mode="json"),
-        code_version(("glotmill.tokenize.shards",)),
-    )
+    return Step("manifest", ("shards",), units, act, told, code_version(("glotmill.tokenize.manifest",)))

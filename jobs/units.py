@@ -93,7 +93,9 @@ def _report(unit: Unit, do: Callable[[Unit], None]) -> pa.RecordBatch:
         do(unit)
     except GlotmillError as error:
         kind, message = type(error).__name__, str(error)
-    return pa.RecordBatch.from_arrays([pa.array([v], pa.string()) for v in (unit.key, kind, message)], _report_schema())
+    return pa.RecordBatch.from_arrays(
+        [pa.array([v], pa.string()) for v in (unit.key, kind, message)], schema=_report_schema()
+    )
 
 
 def _report_schema() -> pa.Schema:

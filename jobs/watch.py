@@ -1,7 +1,6 @@
 """Run a Spark action while something watches how far it is."""
 
 import threading
-
 from collections.abc import Callable
 from typing import TypeVar
 

@@ -2,13 +2,18 @@
 
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from glotmill.schemas.languages import parse_language
 
+NAME = r"^[A-Za-z0-9][A-Za-z0-9_.-]*$"
+DOMAIN = r"^[a-z0-9][a-z0-9_-]*$"
 
-class _Section(BaseModel, extra="forbid", frozen=True, strict=True):
+
+class _Section(BaseModel):
     """Unknown keys are errors, and a value is never silently converted."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
 def _language(code: str) -> str:
@@ -18,28 +23,28 @@ def _language(code: str) -> str:
 class Columns(_Section):
     """Which column or JSON key of a JSONL or Parquet source holds what. A dot descends into a nested object."""
 
-    text: str = "text"
+    text: str = Field("text", description="the text itself; a record without it is quarantined as no_text")
     id: str | None = Field(None, description="kept as source_id; the document's own id is made from its place")
-    url: str | None = None
-    title: str | None = None
-    date: str | None = None
-    license: str | None = None
-    domain: str | None = None
+    url: str | None = Field(None, description="the document's address")
+    title: str | None = Field(None, description="the document's title")
+    date: str | None = Field(None, description="when it was published or fetched, as it stands in the input")
+    license: str | None = Field(None, description="the document's licence; wins over the source's")
+    domain: str | None = Field(None, description="the document's domain; wins over the source's")
     language: str | None = Field(None, description="kept as language_hint; the text decides the language")
 
 
 class Source(_Section):
     """One collection of records."""
 
-    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$", description="unique; part of every document's id")
+    name: str = Field(pattern=NAME, description="unique; part of every document's id")
     path: str | tuple[str, ...] = Field(
         description="file, folder or glob, or a list of them; relative to the recipe's folder"
     )
     format: Literal["auto", "warc", "html", "jsonl", "parquet", "text"] = Field(
         "auto", description="auto decides by the name of each file"
     )
-    columns: Columns = Columns()
-    domain: str = Field("web", pattern=r"^[a-z0-9][a-z0-9_-]*$", description="domain of records that state none")
+    columns: Columns = Field(Columns(), description="which column or key holds what; for jsonl and parquet")
+    domain: str = Field("web", pattern=DOMAIN, description="domain of records that state none")
     license: str | None = Field(
         None, description="licence of records that state none; an SPDX identifier where one fits"
     )
@@ -51,11 +56,16 @@ class Source(_Section):
 class Extract(_Section):
     """From records to documents."""
 
-    extractor: Literal["resiliparse", "trafilatura"] = "resiliparse"
+    extractor: Literal["resiliparse", "trafilatura"] = Field(
+        "resiliparse",
+        description="what takes the main text out of HTML; trafilatura is slower and an extra: glotmill[trafilatura]",
+    )
     max_record_bytes: int = Field(32 << 20, ge=1024, description="a larger record is quarantined as too_large")
     timeout_seconds: float = Field(20.0, gt=0, description="a page that takes longer is quarantined as too_slow")
     unit_bytes: int = Field(
-        128 << 20, ge=1 << 16, description="input bytes a unit aims at: larger files are split, small ones grouped"
+        128 << 20,
+        ge=1 << 16,
+        description="input bytes a unit aims at: larger files are split, small ones grouped",
     )
 
 
@@ -70,7 +80,9 @@ class Language(_Section):
 class Quality(_Section):
     """Which documents are kept. A rule reads `words < 50` and drops what it holds for."""
 
-    preset: Literal["glotmill", "none"] = "glotmill"
+    preset: Literal["glotmill", "none"] = Field(
+        "glotmill", description="the rules to begin with; none begins without any"
+    )
     rules: dict[str, dict[str, str | None] | str | None] = Field(
         default_factory=dict,
         description=(
@@ -87,7 +99,10 @@ class Dedup(_Section):
     scope: Literal["all", "language", "source"] = Field("all", description="twins are sought within this")
     keep: tuple[Literal["source_priority", "longest"], ...] = Field(
         ("source_priority", "longest"),
-        description="who stays, first criterion first; source_priority is the recipe's order of sources, ties go to the smallest id",
+        description=(
+            "who stays, first criterion first; source_priority is the recipe's order of sources, "
+            "and ties go to the smallest id"
+        ),
     )
 
 
@@ -117,15 +132,15 @@ class Shards(_Section):
 class Recipe(_Section):
     """One run."""
 
-    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$")
+    name: str = Field(pattern=NAME, description="what the run is called; the output folder is out/NAME by default")
     seed: int = Field(0, ge=0, description="of every order and every sample")
-    sources: tuple[Source, ...] = Field(min_length=1)
-    extract: Extract = Extract()
-    language: Language = Language()
-    quality: Quality = Quality()
-    dedup: Dedup = Dedup()
-    mix: Mix = Mix()
-    shards: Shards = Shards()
+    sources: tuple[Source, ...] = Field(min_length=1, description="what is read; their order is their priority")
+    extract: Extract = Field(Extract(), description="from records to documents")
+    language: Language = Field(Language(), description="which language a document is in")
+    quality: Quality = Field(Quality(), description="which documents are kept")
+    dedup: Dedup = Field(Dedup(), description="which documents repeat another one")
+    mix: Mix = Field(Mix(), description="how many tokens of each cell go into the shards")
+    shards: Shards = Field(Shards(), description="from kept documents to Megatron shards")
 
     @model_validator(mode="after")
     def _names_are_unique(self) -> Self:

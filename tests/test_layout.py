@@ -6,7 +6,7 @@ import importlib
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -53,7 +53,7 @@ MAY_IMPORT = {
 
 
 # Where each heavy package may be imported.
-HOMES = {
+HOMES: dict[str, Callable[[Path], bool]] = {
     "pyspark": lambda path: path.parts[0] == "jobs" or path.name == "spark.py",
     "torch": lambda path: path.parts[0] == "train",
     "numba": lambda path: "kernels" in path.parts,

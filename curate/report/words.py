@@ -10,41 +10,11 @@ from glotmill.curate.language import language as measure_language
 from glotmill.curate.quality import quality
 from glotmill.curate.report.markup import Html, element, joined, tag
 from glotmill.curate.rules import EVERYWHERE, Rule, RuleSet, scope_kind
+from glotmill.schemas.errors import RecipeError
+from glotmill.schemas.languages import language
+from glotmill.schemas.reasons import Quarantined, Related, Skipped, explained
 
 _ENTRY = re.compile(r"^ {4}(\w+): (.*(?:\n {8}.*)*)", re.MULTILINE)
-_SKIPPED = {
-    "request": "what the crawler sent",
-    "warcinfo": "the archive's own description",
-    "metadata": "notes on another record",
-    "revisit": "a page that had not changed since an earlier visit",
-    "media_type": "no text: images, archives, scripts",
-    "http_status": "the server answered with an error or a redirect",
-    "continuation": "a later part of a record that was stored in parts",
-    "record_type": "a kind of record that holds no page",
-    "empty_text": "a page without text",
-    "not_http": "no answer of a web server",
-}
-_QUARANTINED = {
-    "corrupt_compression": "the compressed bytes are damaged",
-    "corrupt_parquet": "the Parquet file, or a part of it, can't be read",
-    "empty_file": "the file holds nothing",
-    "extraction_failed": "the extractor gave up on the page",
-    "garbage_between_records": "bytes between two records that belong to neither",
-    "invalid_json": "the line is no JSON",
-    "invalid_record": "the record's head is damaged",
-    "invalid_utf8": "the bytes are no UTF-8",
-    "length_mismatch": "the record states another length than it has",
-    "no_text": "the record has no text where the recipe says that it is",
-    "not_an_object": "the line is JSON, but no object",
-    "text_not_string": "what should be the text is a number, a list or an object",
-    "too_deep": "the page is nested too deeply to be a page",
-    "too_large": "larger than the recipe's extract.max_record_bytes",
-    "too_slow": "took longer than the recipe's extract.timeout_seconds",
-    "truncated": "the file or record ends before it should",
-    "undecodable": "no charset makes text of the bytes",
-    "unsupported": "a format or coding that glotmill doesn't read",
-}
-_RELATIONS = {"exact_duplicate": "the text equals that of a document that is kept"}
 
 
 @cache
@@ -59,16 +29,16 @@ def meanings() -> dict[str, str]:
 
 
 def skip_meaning(reason: str) -> str:
-    return _SKIPPED.get(reason, "never meant to be a document")
+    return explained(Skipped, reason, "never meant to be a document")
 
 
 def quarantine_meaning(reason: str) -> str:
-    return _QUARANTINED.get(reason, "the record could not be read")
+    return explained(Quarantined, reason, "the record could not be read")
 
 
 def relation(reason: str) -> str:
     """What a reason means that comes from comparing documents, not from a rule."""
-    return _RELATIONS.get(reason, "")
+    return explained(Related, reason)
 
 
 def rule_text(rules: RuleSet, reason: str) -> str:
@@ -122,8 +92,10 @@ def name_of(code: str) -> Html:
 
 @cache
 def _names(code: str) -> tuple[str, str]:
-    if code.startswith("zxx"):
-        return "no language", ""
-    language = Language.get(tag(code))
-    own = language.autonym().partition(" (")[0]
-    return language.language_name(), own if own != language.language else ""
+    try:
+        listed = language(code)
+    except RecipeError:  # a language in another script than its usual ones, or one that the table lacks
+        other = Language.get(tag(code))
+        own = other.autonym().partition(" (")[0]
+        return other.language_name(), own if own != other.language else ""
+    return listed.english, listed.autonym

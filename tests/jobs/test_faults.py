@@ -107,7 +107,7 @@ def test_a_standalone_cluster_of_two_workers_gives_the_same_bytes(
 
 
 def test_the_zip_that_ships_the_code_works_on_workers_without_glotmill(tmp_path: Path) -> None:
-    """README's way: pip install --target, python -m zipfile, --py-files; the workers find tokenize/ and the data files."""
+    """README's way: pip install --target, python -m zipfile, --py-files; workers find tokenize/ and data files."""
     ship = tmp_path / "ship"
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation"]
     subprocess.run([*pip, "--target", str(ship), str(ROOT)], check=True, timeout=300)
