@@ -15,6 +15,14 @@ from glotmill.schemas.ledger import Ledger, Receipt
 from glotmill.schemas.recipe import Recipe
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A file of documents: for people, and by content."""
+
+    label: str
+    digest: str
+
+
 @dataclass(slots=True)
 class State:
     """One run over one output folder.
@@ -49,6 +57,16 @@ class State:
 
     def receipts(self, step: str) -> dict[str, Receipt]:
         return self.ledger.receipts(step)
+
+    def parts(self) -> dict[str, Part]:
+        """By key, the files of documents that extract left: the units of the steps that follow it."""
+        found: dict[str, Part] = {}
+        for receipt in self.receipts("extract").values():
+            made = receipt.facts["parts"]
+            for number, part in enumerate(made, 1):
+                label = receipt.label if len(made) == 1 else f"{receipt.label}, part {number} of {len(made)}"
+                found[part["key"]] = Part(label, part["digest"])
+        return found
 
     def paths(self, step: str, suffix: str) -> list[Path]:
         """Files ending in `suffix` that the receipts of a step name, sorted."""

@@ -87,7 +87,7 @@ def measure_step(state: State) -> Step:
     return Step(
         "measure",
         ("signals",),
-        partial(following, "measure", (("extract", "documents"),)),
+        partial(following, "measure", ()),
         act,
         {"language": recipe.language.model_dump(mode="json")},
         code_version(("glotmill.curate.measure_unit",), ("fasttext-numpy2-wheel",), _MEASURED_BY),
@@ -129,9 +129,7 @@ def dedup_step(state: State) -> Step:
                 sorted((key, r.digests["verdicts"]) for key, r in state.receipts("judge").items()),
             ]
         )
-        return [
-            Unit("dedup", key, receipt.label, {}, (everything,)) for key, receipt in state.receipts("extract").items()
-        ]
+        return [Unit("dedup", key, part.label, {}, (everything,)) for key, part in state.parts().items()]
 
     def act(spark: SparkSession, state: State, units: Sequence[Unit], desk: Desk) -> None:
         found = plans.duplicates(spark, state, rules.ruleset(state.recipe.quality))
@@ -149,7 +147,7 @@ def dedup_step(state: State) -> Step:
 
 
 def cut_step(state: State) -> Step:
-    upstream = (("extract", "documents"), ("measure", "signals"), ("judge", "verdicts"), ("dedup", "dedup"))
+    upstream = (("measure", "signals"), ("judge", "verdicts"), ("dedup", "dedup"))
     return Step(
         "cut",
         ("kept", "dropped"),
@@ -161,10 +159,9 @@ def cut_step(state: State) -> Step:
 
 
 def following(step: str, upstream: tuple[tuple[str, str], ...], state: State) -> list[Unit]:
-    """A unit for each unit of extract, depending on the digests of what it reads of earlier steps."""
+    """A unit for each file of documents, depending on its content and on the digests of what else it reads."""
     receipts = [(state.receipts(name), digest) for name, digest in upstream]
-    first, _ = receipts[0]
     return [
-        Unit(step, key, receipt.label, {}, tuple(of[key].digests[digest] for of, digest in receipts))
-        for key, receipt in first.items()
+        Unit(step, key, part.label, {}, (part.digest, *(of[key].digests[digest] for of, digest in receipts)))
+        for key, part in state.parts().items()
     ]

@@ -63,7 +63,7 @@ def _trained(state: State) -> Step:
 
     def units(state: State) -> list[Unit]:
         kept = sorted((key, r.digests["kept"]) for key, r in state.receipts("cut").items())
-        texts = sorted((key, r.digests["documents"]) for key, r in state.receipts("extract").items())
+        texts = sorted((key, part.digest) for key, part in state.parts().items())
         return [
             Unit("tokenizer", ONLY, f"{wanted:,} pieces from the kept documents", {}, (fingerprint([kept, texts]),))
         ]
@@ -107,7 +107,7 @@ def tokenize_step(state: State) -> Step:
 
     def units(state: State) -> list[Unit]:
         made = state.receipts("tokenizer")[ONLY].digests["tokenizer"]
-        before = following("tokenize", (("extract", "documents"), ("cut", "kept")), state)
+        before = following("tokenize", (("cut", "kept"),), state)
         return [Unit(u.step, u.key, u.label, {}, (*u.upstream, made)) for u in before]
 
     def work(state: State) -> Any:

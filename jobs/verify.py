@@ -99,7 +99,8 @@ def _books(out: Path) -> Iterator[str]:
 def _documents(out: Path) -> Iterator[str]:
     ledger = Ledger(out)
     cut = ledger.receipts("cut")
-    seen = [_ids(out, "documents", key) for key in sorted(ledger.receipts("extract"))]
+    parts = [part["key"] for receipt in ledger.receipts("extract").values() for part in receipt.facts["parts"]]
+    seen = [_ids(out, "documents", key) for key in sorted(parts)]
     if seen and (repeated := _repeated(seen)):
         yield f"documents/ has ids that occur twice, such as {repeated}: two sources with one name?"
     for key in sorted(cut):

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from glotmill.curate.extract.intake import Intake, printable_name
 from glotmill.curate.extract.jsonl import read_jsonl
@@ -15,9 +16,12 @@ from glotmill.curate.extract.text import read_html, read_text
 from glotmill.curate.extract.warc import read_warc
 from glotmill.schemas.atomic import RangeStamp, Transaction
 from glotmill.schemas.document import DOCUMENT, QUARANTINE
+from glotmill.schemas.ids import fingerprint
 from glotmill.schemas.parquet import write_table
 from glotmill.schemas.recipe import Extract, Source
 from glotmill.schemas.units import Books, Outcome, Unit
+
+PART_BYTES = 64 << 20  # of text, UTF-8, in one file of documents; held in memory while it is written
 
 
 @dataclass(slots=True)
@@ -92,18 +96,40 @@ def extract_unit(
 ) -> tuple[Outcome, tuple[RangeStamp, ...]]:
     """Write a unit's documents, and its quarantine where there is one.
 
+    A unit that can't be split by its format, such as a large compressed file, still gives files of bounded size, so
+    that the steps after this one have pieces to share among workers.
+
     Returns:
-        The outcome, and the stretches of the input files that were read.
+        The outcome, with the documents' files as `facts["parts"]`: key, digest and documents of each; and the
+        stretches of the input files that were read.
     """
     reading = read_unit(unit, roots=roots, extract=extract)
-    _, documents = write_table(files.path(f"documents/{unit.key}.parquet"), reading.batches(), DOCUMENT)
+    parts = []
+    for number, batches in enumerate(_parts(reading.batches())):
+        key = f"{unit.key}-{number:03d}"
+        rows, digest = write_table(files.path(f"documents/{key}.parquet"), batches, DOCUMENT)
+        parts.append({"key": key, "digest": digest, "documents": rows})
     bad, quarantine = reading.quarantine(), ""
     if bad.num_rows:
         _, quarantine = write_table(files.path(f"quarantine/{unit.key}.parquet"), [bad], QUARANTINE)
     outcome = Outcome(
         books=reading.books,
-        digests={"documents": documents, "quarantine": quarantine},
+        digests={"documents": fingerprint(parts), "quarantine": quarantine},
         bytes_in=reading.bytes_in,
-        facts=dict(reading.facts),
+        facts={**reading.facts, "parts": parts},
     )
     return outcome, tuple(reading.stamps)
+
+
+def _parts(batches: Iterator[pa.RecordBatch]) -> Iterator[list[pa.RecordBatch]]:
+    """Batches of about PART_BYTES of text; one part at least, though it be empty."""
+    part: list[pa.RecordBatch] = []
+    size = whole = 0
+    for batch in batches:
+        part.append(batch)
+        size += pc.sum(pc.binary_length(batch["text"])).as_py() or 0
+        if size >= PART_BYTES:
+            yield part
+            part, size, whole = [], 0, whole + 1
+    if part or not whole:
+        yield part

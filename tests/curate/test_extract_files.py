@@ -176,7 +176,10 @@ def test_a_unit_writes_documents_and_quarantine_and_stamps_what_it_read(tmp_path
     found = find(source("a.jsonl.gz"), tmp_path)
     (unit,) = units(source("a.jsonl.gz"), found, 1 << 20)
     outcome, stamps, written = done(unit, found.root, tmp_path / "out")
-    assert [stamp.path for stamp in written] == [f"documents/{unit.key}.parquet", f"quarantine/{unit.key}.parquet"]
+    assert [stamp.path for stamp in written] == [
+        f"documents/{unit.key}-000.parquet",
+        f"quarantine/{unit.key}.parquet",
+    ]
     assert pq.read_schema(tmp_path / "out" / written[0].path).equals(DOCUMENT)
     assert pq.read_schema(tmp_path / "out" / written[1].path).equals(QUARANTINE)
     assert outcome.books.kept == 2 and outcome.books.quarantined == {"not_an_object": 1}
@@ -210,3 +213,17 @@ def test_a_file_that_changes_while_it_is_read_is_an_input_error(tmp_path: Path) 
     path.unlink()
     with pytest.raises(InputError, match="check that it exists"):
         list(read_unit(unit, roots={"s": str(tmp_path)}, extract=Extract()).batches())
+
+
+def test_a_unit_that_no_format_can_split_gives_files_of_bounded_size(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("glotmill.curate.extract.unit.PART_BYTES", 5_000)
+    data = b"".join(b'{"text": "%d %s"}\n' % (number, b"x" * 1000) for number in range(3000))
+    (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(data))
+    found = find(source("a.jsonl.gz"), tmp_path)
+    (unit,) = units(source("a.jsonl.gz"), found, 1 << 20)
+    outcome, _, written = done(unit, found.root, tmp_path / "out")
+    parts = outcome.facts["parts"]
+    assert len(parts) == 3 and sum(part["documents"] for part in parts) == 3000  # a batch is 1024 documents
+    assert [stamp.path for stamp in written] == [f"documents/{part['key']}.parquet" for part in parts]
