@@ -5,13 +5,14 @@ from functools import cache
 
 import pyarrow as pa
 
+from glotmill.curate.kernels.reading import read_windows
 from glotmill.curate.kernels.scripts import main_scripts
-from glotmill.curate.kernels.windows import windows as cut_windows
 from glotmill.curate.lid import LID176, Candidates, language_model
 from glotmill.curate.measure import Columns, measure
 from glotmill.schemas.languages import from_lid176
 
 NO_LANGUAGE = "zxx_Zzzz"  # a text without letters
+UNKNOWN_SCRIPT = "Zzzz"
 UNKNOWN = "und"
 MIN_SCORE = 0.2  # below it, lid.176 is wrong more often than right, mostly for languages that it doesn't know
 _LABEL = "__label__"
@@ -32,7 +33,9 @@ def language(batch: pa.RecordBatch, *, model: str = LID176, windows: int = 3, wi
     """Language and script of each text: the script by counting letters, the language by a fastText model.
 
     The model reads `windows` stretches of the text; a label's score is its mean probability over them. One label wins
-    (argmax), so a document is in one language. Source of the model: Joulin et al. 2016 (lid.176.ftz, CC-BY-SA 3.0).
+    (argmax), so a document is in one language. It reads a decomposed text in NFC, and a text all in capitals in lower
+    case, as `read_windows` says; the text itself is left alone. Source of the model: Joulin et al. 2016 (lid.176.ftz,
+    CC-BY-SA 3.0).
 
     Args:
         batch: n rows with `text: string`, no nulls.
@@ -51,14 +54,12 @@ def language(batch: pa.RecordBatch, *, model: str = LID176, windows: int = 3, wi
     Raises:
         RecipeError: there is no such model.
     """
-    found_scripts = main_scripts(batch["text"])
-    lettered = [index for index, script in enumerate(found_scripts) if script != "Zzzz"]
-    guesses: list[Guess] = [(NO_LANGUAGE, 0.0, 0.0)] * batch.num_rows
-    if lettered:
-        texts = batch["text"].take(pa.array(lettered))
-        lines, firsts = cut_windows(texts, count=windows, size=window_bytes)
-        for place, candidates in zip(lettered, language_model(model).candidates(lines, firsts), strict=True):
-            guesses[place] = _guess(candidates, found_scripts[place])
+    texts, lines, firsts = read_windows(batch["text"], count=windows, size=window_bytes)
+    found_scripts = main_scripts(texts)
+    guesses = [
+        (NO_LANGUAGE, 0.0, 0.0) if script == UNKNOWN_SCRIPT else _guess(candidates, script)
+        for candidates, script in zip(language_model(model).candidates(lines, firsts), found_scripts, strict=True)
+    ]
     languages, scores, leads = zip(*guesses, strict=True) if guesses else ((), (), ())
     return {
         "language": pa.array(languages, pa.string()),

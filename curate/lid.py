@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow.compute as pc
 
 from glotmill.curate.kernels.buffers import utf8
-from glotmill.curate.kernels.subwords import Network, hash_bytes, probabilities
+from glotmill.curate.kernels.subwords import Network, hash_bytes, likeliest, probabilities
 from glotmill.schemas.errors import RecipeError
 
 LID176 = "lid176"
@@ -86,7 +86,7 @@ class Library:
 
 @dataclass(frozen=True, slots=True)
 class Quantised:
-    """A model with hierarchical softmax, run by our own kernel: 7 times as fast as the library."""
+    """A model with hierarchical softmax, run by our own kernel: 5 to 9 times as fast as the library, by language."""
 
     network: Network
     labels: tuple[str, ...]
@@ -94,7 +94,7 @@ class Quantised:
     def candidates(self, lines: Any, firsts: npt.NDArray[np.int64]) -> list[Candidates]:
         data, offsets = utf8(lines)
         values = probabilities(data, offsets, firsts, self.network)
-        best = np.argsort(-values, axis=1, kind="stable")[:, :CANDIDATES]
+        best = likeliest(values, CANDIDATES)
         ranked = np.take_along_axis(values, best, axis=1)
         return [
             [(self.labels[label], value) for label, value in zip(*row, strict=True)]

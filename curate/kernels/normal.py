@@ -7,15 +7,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from glotmill.curate.kernels.buffers import Bytes, Offsets, utf8
+from glotmill.curate.kernels.buffers import Bytes, Offsets, strings, utf8
 from glotmill.curate.kernels.compiled import kernel
 from glotmill.curate.kernels.unicode import (
     CLASS_SHIFT,
     DECOMPOSES,
     DECOMPOSES_HIGH,
+    KIND,
     MAYBE_NFC,
     NOT_NFC,
     SPLITS,
+    UPPER,
     Bits,
     rows,
     unicode_table,
@@ -27,6 +29,8 @@ Ints = npt.NDArray[np.int64]
 _GROWTH = 3  # by full case folding: two bytes may become six
 ABOVE = 230  # combining class of most accents
 _FOLDED = 0x1F000  # no code point from here on has a case
+_LOWER = {0x130: 0x69, 0x1E9E: 0xDF}  # capitals that fold to more than their lower case: dotted I, sharp S
+_IOTA, _IOTA_BELOW = 0x3B9, 0x345
 
 
 def normal_form(text: str) -> str:
@@ -44,12 +48,12 @@ def normal_forms(texts: Any) -> tuple[Bytes, Offsets]:
     """
     data, offsets = utf8(texts)
     size = int(offsets[-1]) - int(offsets[0])
-    tables = (unicode_table(), *_foldings(), *_compositions())
+    tables = (unicode_table(), *_foldings(), *compositions())
     out, bounds, is_hard = _normal(data, offsets, *tables, False, size + size // 8)
     hard = np.flatnonzero(is_hard)
     if len(hard) == 0:
         return out, bounds
-    raw = [_composed(data[offsets[i] : offsets[i + 1]].tobytes()) for i in hard]
+    raw = [_nfc(data[offsets[i] : offsets[i + 1]].tobytes()) for i in hard]
     ends = np.cumsum([0, *map(len, raw)])
     again, ends, _ = _normal(np.frombuffer(b"".join(raw), np.uint8), ends, *tables, True, _GROWTH * int(ends[-1]))
     pieces = [out[bounds[i] : bounds[i + 1]] for i in range(len(texts))]
@@ -59,7 +63,16 @@ def normal_forms(texts: Any) -> tuple[Bytes, Offsets]:
     return np.concatenate(pieces), np.cumsum([0, *lengths])
 
 
-def _composed(raw: bytes) -> bytes:
+def composed(texts: Any, places: npt.NDArray[np.int64]) -> Any:
+    """The same string array, but for the texts at `places`, which are in NFC now; broken UTF-8 is kept as it is."""
+    data, offsets = utf8(texts)
+    pieces = [data[offsets[i] : offsets[i + 1]] for i in range(len(texts))]
+    for place in places.tolist():
+        pieces[place] = np.frombuffer(_nfc(pieces[place].tobytes()), np.uint8)
+    return strings(np.concatenate(pieces), np.cumsum([0, *map(len, pieces)]).astype(np.int32))
+
+
+def _nfc(raw: bytes) -> bytes:
     text = unicodedata.normalize("NFC", raw.decode("utf-8", "surrogateescape"))
     return text.encode("utf-8", "surrogateescape")
 
@@ -80,7 +93,27 @@ def _foldings() -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
 
 
 @cache
-def _compositions() -> tuple[Ints, Ints]:
+def simple_lower() -> npt.NDArray[np.int32]:
+    """By code point below 0x1F000, its simple lower-case mapping.
+
+    It is the case folding of the upper-case letters. Cherokee folds the other way and stays as it is, which suits its
+    texts: they are mostly written in the letters that Unicode calls upper case.
+    """
+    simple, long = _foldings()
+    lower = np.arange(_FOLDED, dtype=np.int32)
+    capitals = np.flatnonzero(unicode_table()[:_FOLDED] & KIND == UPPER)
+    lower[capitals] = simple[capitals]
+    for code in capitals[simple[capitals] < 0].tolist():
+        # Greek: the iota that folding parts goes back below its letter
+        first, second, _ = long[-1 - simple[code]].tolist()
+        below = unicodedata.normalize("NFC", chr(first) + chr(second if second != _IOTA else _IOTA_BELOW))
+        lower[code] = _LOWER.get(code) or ord(below)
+    lower.flags.writeable = False
+    return lower
+
+
+@cache
+def compositions() -> tuple[Ints, Ints]:
     """Sorted pairs that NFC composes, as first << 21 | second; and the bounds of Hangul's algorithmic ones."""
     pairs = sorted(int(first, 16) << 21 | int(second, 16) for first, second in rows("compose.tsv"))
     return np.array(pairs, np.int64), np.array([0x1100, 0x1113, 0xAC00, 0xD7A4], np.int64)
@@ -172,12 +205,12 @@ def _normalise(data, start, end, table, simple, long, pairs, hangul, is_nfc, out
                 out[at + k] = data[i - step + k]
             at += step
         elif folded >= 0:
-            at = _put(out, at, folded)
+            at = put(out, at, folded)
         else:
             for k in range(3):
                 part = np.int64(long[-1 - folded, k])
                 if part > 0:
-                    at = _put(out, at, part)
+                    at = put(out, at, part)
     return at
 
 
@@ -192,7 +225,7 @@ def _composes(first, second, pairs, hangul):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _put(out, at, code):  # type: ignore[no-untyped-def]
+def put(out, at, code):  # type: ignore[no-untyped-def]
     """Write a code point as UTF-8; where the next one goes."""
     if code < 0x80:
         out[at] = code

@@ -106,27 +106,51 @@ def test_a_standalone_cluster_of_two_workers_gives_the_same_bytes(
     assert snapshot(tmp_path / "out") == snapshot(demo_out)
 
 
-def test_the_zip_that_ships_the_code_works_on_workers_without_glotmill(tmp_path: Path) -> None:
-    """README's way: pip install --target, python -m zipfile, --py-files; workers find tokenize/ and data files."""
+@pytest.fixture
+def shipped(tmp_path: Path) -> Path:
+    """README's zip of the code."""
     ship = tmp_path / "ship"
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation"]
     subprocess.run([*pip, "--target", str(ship), str(ROOT)], check=True, timeout=300)
-    subprocess.run(
-        [sys.executable, "-m", "zipfile", "-c", str(tmp_path / "glotmill.zip"), "glotmill"], cwd=ship, check=True
-    )
-    code = (
-        "import glotmill.tokenize.store, glotmill.curate.language as l, pyarrow as pa;"
-        "from importlib.util import find_spec;"
-        "assert '.zip' in glotmill.__file__ if 0 else True;"
-        "import glotmill; assert '.zip' in str(glotmill.__file__), glotmill.__file__;"
-        "from glotmill.curate.measure_unit import measures"
-    )
-    subprocess.run(
-        [sys.executable, "-S", "-c", _without_editable(tmp_path / "glotmill.zip", code)], check=True, cwd=tmp_path
-    )
+    archive = tmp_path / "glotmill.zip"
+    subprocess.run([sys.executable, "-m", "zipfile", "-c", str(archive), "glotmill"], cwd=ship, check=True)
+    return archive
 
 
-def _without_editable(archive: Path, code: str) -> str:
-    """Code that sees the zip before, and the installed dependencies after, but not the editable installation."""
-    packages = [path for path in sys.path if path.endswith("site-packages")]
-    return f"import sys; sys.path[:0] = [{str(archive)!r}]; sys.path += {packages!r}; {code}"
+@pytest.fixture
+def python_without_glotmill(tmp_path: Path) -> Path:
+    """This interpreter with the installed dependencies, but blind to the editable installation of glotmill."""
+    packages = ":".join(path for path in sys.path if path.endswith("site-packages"))
+    wrapper = tmp_path / "python"
+    wrapper.write_text(f'#!/bin/sh\nPYTHONPATH="$PYTHONPATH:{packages}" exec {sys.executable} -S "$@"\n')
+    wrapper.chmod(0o755)
+    return wrapper
+
+
+def test_spark_submit_ships_the_zip_to_a_cluster_that_has_no_glotmill(
+    cluster: str, shipped: Path, python_without_glotmill: Path, tmp_path: Path, demo_out: Path, snapshot: Snapshot
+) -> None:
+    blind = subprocess.run([python_without_glotmill, "-c", "import glotmill"], capture_output=True, cwd=tmp_path)
+    assert blind.returncode != 0, "the test proves nothing where glotmill is installed"
+    python = f"{python_without_glotmill}"
+    conf = {
+        "spark.pyspark.python": python,
+        "spark.pyspark.driver.python": python,
+        "spark.executor.memory": "1g",
+        "spark.driver.host": "127.0.0.1",
+    }
+    settings = [part for key, value in conf.items() for part in ("--conf", f"{key}={value}")]
+    submit = [str(Path(sys.executable).with_name("spark-submit")), "--master", cluster, *settings]
+    script = [str(ROOT / "jobs" / "run.py"), str(RECIPE), "--out", str(tmp_path / "out"), "--quiet"]
+    environment = {**os.environ, "JAVA_HOME": str(java_home()), "SPARK_LOCAL_IP": "127.0.0.1"}
+    del environment["PYSPARK_PYTHON"]
+    done = subprocess.run(
+        [*submit, "--py-files", str(shipped), *script],
+        env=environment,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=900,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert snapshot(tmp_path / "out") == snapshot(demo_out)
