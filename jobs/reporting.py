@@ -28,7 +28,7 @@ class StepLine:
     def text(self) -> str:
         if self.units == self.done_before:
             return f"{self.step:<10} up to date  {_counts(self.books)}{self._note()}".rstrip()
-        rate = f"  {self.bytes_in / MB / max(self.seconds, 1e-9):,.1f} MB/s" if self.bytes_in else ""
+        rate = f"  {self.bytes_in / MB / max(self.seconds, 1e-9):,.2f} MB/s" if self.bytes_in else ""
         again = f" ({self.units - self.done_before} of {self.units} units)" if self.done_before else ""
         return f"{self.step:<10} {self.seconds:6.1f} s{again}  {_counts(self.books)}{rate}{self._note()}".rstrip()
 

