@@ -1,5 +1,6 @@
 """Units on Spark: one task does some units, each committed by the worker that did it, with its receipt."""
 
+import errno
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -12,13 +13,14 @@ from pyspark.sql import DataFrame, SparkSession
 
 from glotmill.schemas import errors
 from glotmill.schemas.atomic import RangeStamp, Transaction
-from glotmill.schemas.errors import GlotmillError
+from glotmill.schemas.errors import GlotmillError, LedgerError
 from glotmill.schemas.ledger import Ledger, Receipt, do_unit, unit_fingerprint
 from glotmill.schemas.units import Outcome, Unit
 
 Work = Callable[[Unit, Transaction], tuple[Outcome, tuple[RangeStamp, ...]]]
 GroupWork = Callable[[Unit, Transaction, pa.Table], Outcome]
 
+_FULL_OR_CLOSED = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM)
 _REPORT = "unit string, kind string, message string"
 _MAX_TASKS = 20_000
 
@@ -33,11 +35,23 @@ class Desk:
     code: str
 
     def do(self, unit: Unit, work: Work) -> None:
+        """Do one unit and leave its receipt.
+
+        Raises:
+            LedgerError: The output folder is full or can't be written any more; nothing half-written stays.
+        """
         token = f"{os.getpid()}-{time.monotonic_ns():x}"
         out = Path(self.out)
-        do_unit(
-            unit, work, out=out, run=self.run, token=token, config=self.config, code=self.code, clock=time.perf_counter
-        )
+        clock = time.perf_counter
+        try:
+            do_unit(unit, work, out=out, run=self.run, token=token, config=self.config, code=self.code, clock=clock)
+        except OSError as error:
+            if error.errno not in _FULL_OR_CLOSED:
+                raise
+            raise LedgerError(
+                f"{unit.step} of {unit.label} could not write to {out}: {os.strerror(error.errno)}. "
+                "Make room or allow it, and run the same command again: what was finished stays"
+            ) from error
 
     def is_todays(self, receipt: Receipt, unit: Unit) -> bool:
         return receipt.fingerprint == unit_fingerprint(unit, config=self.config, code=self.code)
