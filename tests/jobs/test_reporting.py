@@ -5,7 +5,7 @@ import pytest
 from glotmill.jobs.reporting import Reporter, StepLine
 from glotmill.schemas.units import Books
 
-BOOKS = Books(1204, 1000, {"short": 150, "menu": 4}, {}, {"invalid_utf8": 50})
+BOOKS = Books(1204, 1000, {"short": 150, "menu": 4}, {}, {"no_text": 50})
 
 
 @pytest.mark.parametrize(
@@ -13,7 +13,7 @@ BOOKS = Books(1204, 1000, {"short": 150, "menu": 4}, {}, {"invalid_utf8": 50})
     [
         pytest.param(
             StepLine("judge", 4, 0, BOOKS, 2.0, 5_000_000),
-            "judge         2.0 s  1,204 in, 1,000 kept, 154 dropped (short 150, menu 4), 50 quarantined (invalid_utf8 50)"
+            "judge         2.0 s  1,204 in, 1,000 kept, 154 dropped (short 150, menu 4), 50 quarantined (no_text 50)"
             "  2.50 MB/s",
             id="all of it",
         ),

@@ -46,5 +46,5 @@ def test_a_module_counts_when_the_start_reaches_it(package: Path, file: str, cha
 
 def test_a_distribution_counts_by_its_version(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = version()
-    monkeypatch.setattr(code.metadata, "version", lambda name: "999")
+    monkeypatch.setattr("importlib.metadata.version", lambda name: "999")
     assert version() != before
