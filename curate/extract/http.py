@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import brotli
 import zstandard
 
+from glotmill.curate.extract.inflate import whole_gzip
+
 _STATUS = re.compile(rb"HTTP/\d(?:\.\d)?\s+(\d{3})\b")
 _CHARSET = re.compile(r"""charset\s*=\s*["']?\s*([^\s;"',]+)""", re.I)
 _HEAD_END = re.compile(rb"\r?\n\r?\n")
@@ -125,7 +127,7 @@ def _rest(body: bytes, parts: list[bytes], at: int) -> bytes:
 
 def _uncoded(body: bytes, coding: str, limit: int) -> bytes:
     if coding in ("gzip", "x-gzip"):
-        return _inflated(body, 31, limit) if body[:2] == b"\x1f\x8b" else body
+        return _gunzipped(body, limit) if body[:2] == b"\x1f\x8b" else body
     if coding == "deflate":
         return _deflated(body, limit)
     if coding == "br":
@@ -133,6 +135,11 @@ def _uncoded(body: bytes, coding: str, limit: int) -> bytes:
     if coding == "zstd":
         return _zstd(body, limit) if body[:4] == b"\x28\xb5\x2f\xfd" else body
     return body
+
+
+def _gunzipped(body: bytes, limit: int) -> bytes:
+    text = whole_gzip(body, limit)
+    return _inflated(body, 31, limit) if text is None else text
 
 
 def _inflated(body: bytes, wbits: int, limit: int) -> bytes:

@@ -61,10 +61,12 @@ class Intake:
         self._chars += len(text)
 
     def skip(self, reason: str) -> None:
+        reason = str(reason)  # of an enum's member, as books and tables hold it
         self.books.skipped[reason] = self.books.skipped.get(reason, 0) + 1
 
     def quarantine(self, record: str, reason: str, error: str, excerpt: bytes = b"", *, records: int = 1) -> None:
         """One row for a place that could not be read; `records` says how many records it stands for."""
+        reason = str(reason)
         self.books.quarantined[reason] = self.books.quarantined.get(reason, 0) + records
         row = (self.source.name, record, reason, utf8(error)[:_ERROR_CHARS], bytes(excerpt[:EXCERPT_BYTES]))
         for name, value in zip(QUARANTINE.names, row, strict=True):

@@ -11,6 +11,7 @@ from glotmill.curate.extract.intake import Fields, Intake
 from glotmill.curate.extract.lines import Line, blocks, lines
 from glotmill.curate.extract.members import Break, codec_of
 from glotmill.curate.extract.split import Opened
+from glotmill.schemas.reasons import Quarantined
 from glotmill.schemas.recipe import Columns
 
 _BOM = b"\xef\xbb\xbf"
@@ -69,7 +70,9 @@ def _take(line: Line, name: str, intake: Intake, mapping: "Mapping", limit: int)
     record = f"{name}@{line.offset}"
     intake.begin()
     if line.size > limit:
-        intake.quarantine(record, "too_large", f"a line of {line.size} bytes is over max_record_bytes, {limit}", data)
+        intake.quarantine(
+            record, Quarantined.TOO_LARGE, f"a line of {line.size} bytes is over max_record_bytes, {limit}", data
+        )
         return
     try:
         text, fields = mapping.document(parsed(data))
@@ -94,9 +97,11 @@ def parsed(data: bytes) -> Any:
         return json.loads(data.decode("utf-8"))
     except UnicodeDecodeError as error:
         bad = data[error.start : error.start + 1].hex()
-        raise BadRecordError("invalid_utf8", f"byte 0x{bad} at {error.start} of the line: {error.reason}") from None
+        raise BadRecordError(
+            Quarantined.INVALID_UTF8, f"byte 0x{bad} at {error.start} of the line: {error.reason}"
+        ) from None
     except (ValueError, RecursionError):
-        raise BadRecordError("invalid_json", first) from None
+        raise BadRecordError(Quarantined.INVALID_JSON, first) from None
 
 
 class Mapping:
@@ -118,15 +123,15 @@ class Mapping:
     def document(self, value: Any) -> tuple[str, Fields]:
         """Raises BadRecordError: not_an_object, no_text, text_not_string."""
         if not isinstance(value, dict):
-            raise BadRecordError("not_an_object", f"the record is {_kind(value)}; an object is expected")
+            raise BadRecordError(Quarantined.NOT_AN_OBJECT, f"the record is {_kind(value)}; an object is expected")
         text = at(value, self._text)
         if text is _MISSING or text is None:
             found = "null" if text is None else f"absent; the record has: {', '.join(map(repr, list(value)[:10]))}"
-            raise BadRecordError("no_text", f"{self._text!r} is {found}")
+            raise BadRecordError(Quarantined.NO_TEXT, f"{self._text!r} is {found}")
         if not isinstance(text, str):
-            raise BadRecordError("text_not_string", f"{self._text!r} is {_kind(text)}")
+            raise BadRecordError(Quarantined.TEXT_NOT_STRING, f"{self._text!r} is {_kind(text)}")
         if not text.strip():
-            raise BadRecordError("no_text", f"{self._text!r} is blank")
+            raise BadRecordError(Quarantined.NO_TEXT, f"{self._text!r} is blank")
         found_fields: dict[str, Any] = {field: as_text(at(value, column)) for field, column in self._names.items()}
         hint = found_fields.pop("language_hint", None)
         fields = Fields(charset="utf-8", language_hint=language_hint(hint) if hint else None, **found_fields)

@@ -16,7 +16,9 @@ from typing import Any, NamedTuple
 
 import zstandard
 
+from glotmill.curate.extract.inflate import INFLATE_ERRORS, fast_gzip
 from glotmill.schemas.document import EXCERPT_BYTES
+from glotmill.schemas.reasons import Quarantined
 
 STEP = 1 << 15  # compressed bytes a call: bounds what a bomb can unfold to at once, and what is copied back as unused
 _SCAN = 1 << 20
@@ -47,19 +49,25 @@ class DamageError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Codec:
-    """One compression: how members start and how one is decoded."""
+    """One compression: how members start and how one is decoded.
+
+    `strict` is the slower decoder that a faster one is checked against: whatever `new` refuses is left to it.
+    """
 
     name: str
     magic: re.Pattern[bytes]
     new: Callable[[], Any]
     errors: tuple[type[Exception], ...]
+    strict: "Codec | None" = None
 
 
 def _zstd() -> Any:
     return zstandard.ZstdDecompressor().decompressobj()
 
 
-GZIP = Codec("gzip", re.compile(rb"\x1f\x8b\x08[\x00-\x1f]"), lambda: zlib.decompressobj(31), (zlib.error,))
+_GZIP_MAGIC = re.compile(rb"\x1f\x8b\x08[\x00-\x1f]")
+_ZLIB = Codec("gzip", _GZIP_MAGIC, lambda: zlib.decompressobj(31), (zlib.error,))
+GZIP = Codec("gzip", _GZIP_MAGIC, fast_gzip, INFLATE_ERRORS, strict=_ZLIB)
 ZSTD = Codec("zstd", re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18"), _zstd, (zstandard.ZstdError,))
 BZ2 = Codec("bzip2", re.compile(rb"BZh[1-9](?:1AY&SY|\x17\x72\x45\x38)"), bz2.BZ2Decompressor, (OSError, ValueError))
 LZ4 = Codec("lz4", re.compile(rb"\x04\x22\x4d\x18|[\x50-\x5f]\x2a\x4d\x18"), lambda: _Lz4(), (OSError,))
@@ -129,10 +137,10 @@ def next_member(
 
 
 def _member(
-    fd: int, start: int, codec: Codec, is_start: Callable[[bytes], bool]
+    fd: int, start: int, codec: Codec, is_start: Callable[[bytes], bool], given: int | None = None
 ) -> Generator[Block | Break, None, int | None]:
-    """One member; returns where the next one starts."""
-    state, at, first = codec.new(), start, True
+    """One member; returns where the next one starts. `given` says how much of it was yielded before, None: nothing."""
+    state, at, first, done, skip = codec.new(), start, given is None, 0, given or 0
     while not state.eof:
         data = os.pread(fd, STEP, at)
         if not data:
@@ -140,10 +148,15 @@ def _member(
         try:
             out = state.decompress(data)
         except codec.errors as error:
-            if rest := _salvaged(fd, start, at, codec):
+            if codec.strict is not None:
+                return (yield from _member(fd, start, codec.strict, is_start, None if first else done))
+            if rest := _salvaged(fd, start, at, codec)[skip:]:
                 yield Block(rest, start, first)
             return (yield from _damaged(fd, start, codec, is_start, error))
         at += len(data) - len(state.unused_data)
+        done += len(out)
+        if skip:
+            out, skip = out[skip:], max(0, skip - len(out))
         if out or first:
             yield Block(out, start, first)
             first = False
@@ -158,10 +171,10 @@ def _damaged(
     found = next_member(fd, start + 1, codec, is_start)
     excerpt = os.pread(fd, EXCERPT_BYTES, start)
     if error is None and found is None:
-        yield Break(start, _size(fd), "truncated", f"the file ends within a {codec.name} member", excerpt)
+        yield Break(start, _size(fd), Quarantined.TRUNCATED, f"the file ends within a {codec.name} member", excerpt)
         return None
     what = f"{codec.name}: {error or 'the member has no end'}"
-    yield Break(start, _size(fd) if found is None else found, "corrupt_compression", what, excerpt)
+    yield Break(start, _size(fd) if found is None else found, Quarantined.CORRUPT_COMPRESSION, what, excerpt)
     return found
 
 
@@ -183,7 +196,9 @@ def _gap(
     end = _size(fd) if found is None else found
     if found is not None or not _only_zeros(fd, start):
         error = f"{end - start} bytes that are no {codec.name} member"
-        yield Break(start, end, "garbage_between_records", error, os.pread(fd, min(EXCERPT_BYTES, end - start), start))
+        yield Break(
+            start, end, Quarantined.GARBAGE_BETWEEN_RECORDS, error, os.pread(fd, min(EXCERPT_BYTES, end - start), start)
+        )
     return found
 
 
@@ -197,9 +212,10 @@ def _only_zeros(fd: int, at: int) -> bool:
 
 def _opening(fd: int, at: int, codec: Codec) -> bytes:
     """The first decompressed bytes of what may be a member, as far as they can be had before it proves damaged."""
+    codec = codec.strict or codec
     data, state = os.pread(fd, STEP, at), codec.new()
     try:
-        return bytes(state.decompress(data, _PROBE) if codec is GZIP else state.decompress(data))
+        return bytes(state.decompress(data, _PROBE) if codec is _ZLIB else state.decompress(data))
     except codec.errors:
         return _by_bytes(codec.new(), data, codec, _PROBE)
 

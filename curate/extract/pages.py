@@ -4,9 +4,11 @@ import re
 from dataclasses import dataclass, replace
 
 from glotmill.curate.extract.charset import decoded
-from glotmill.curate.extract.guard import RefusedError, guarded_page
+from glotmill.curate.extract.child import RefusedError
+from glotmill.curate.extract.guard import guarded_page
 from glotmill.curate.extract.html import language_hint
 from glotmill.curate.extract.intake import Fields, Intake
+from glotmill.schemas.reasons import Quarantined, Skipped
 from glotmill.schemas.recipe import Extract
 
 HTML = ("text/html", "application/xhtml+xml")
@@ -48,17 +50,18 @@ class Pages:
         """Keep, skip or quarantine one body. `charset` is stated outside of it, `default` implied by its format."""
         if len(body) > self.limit:
             error = f"a body of {len(body)} bytes is over max_record_bytes, {self.limit}"
-            intake.quarantine(record, "too_large", error, body)
+            intake.quarantine(record, Quarantined.TOO_LARGE, error, body)
             return
         intake.body_bytes += len(body)
         markup = fields.media_type in HTML
         found = decoded(body, http=charset, markup=markup, default=default)
         if found is None:
-            intake.quarantine(record, "undecodable", "no text: control characters all over", body)
+            intake.quarantine(record, Quarantined.UNDECODABLE, "no text: control characters all over", body)
             return
-        fields = replace(fields, charset=found.charset, charset_guessed=found.guessed)
         if not markup:
-            self._keep(record, found.text, fields, intake)
+            self._keep(
+                record, found.text, replace(fields, charset=found.charset, charset_guessed=found.guessed), intake
+            )
             return
         flat = body if not found.charset.startswith(("utf-16", "utf-32")) else found.text.encode()
         try:
@@ -68,17 +71,20 @@ class Pages:
         except RefusedError as refused:
             intake.quarantine(record, refused.reason, refused.error, body)
             return
-        hint = page.language or fields.language_hint
-        self._keep(
-            record,
-            page.text,
-            replace(fields, title=page.title, date=page.date or fields.date, language_hint=hint),
-            intake,
+        stated = replace(
+            fields,
+            charset=found.charset,
+            charset_guessed=found.guessed,
+            title=page.title,
+            date=page.date or fields.date,
+            language_hint=page.language or fields.language_hint,
         )
+        self._keep(record, page.text, stated, intake)
 
     def _keep(self, record: str, text: str, fields: Fields, intake: Intake) -> None:
         if not text.strip():
-            intake.skip("empty_text")
+            intake.skip(Skipped.EMPTY_TEXT)
             return
         hint = fields.language_hint
-        intake.keep(record, text, replace(fields, language_hint=language_hint(hint) if hint else None))
+        known = language_hint(hint) if hint else None
+        intake.keep(record, text, fields if known == hint else replace(fields, language_hint=known))

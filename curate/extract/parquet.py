@@ -11,6 +11,7 @@ from glotmill.curate.extract.intake import Intake
 from glotmill.curate.extract.jsonl import BadRecordError, Mapping
 from glotmill.curate.extract.split import Opened
 from glotmill.schemas.errors import InputError
+from glotmill.schemas.reasons import Quarantined
 from glotmill.schemas.recipe import Columns
 
 _ROWS = 512
@@ -27,7 +28,7 @@ def read_parquet(opened: Opened, intake: Intake, columns: Columns, *, limit: int
         wanted = wanted_columns(file.schema_arrow, columns)
     except _FAILURES as error:
         intake.begin()
-        intake.quarantine(f"{opened.name}#0", "corrupt_parquet", str(error), opened.head)
+        intake.quarantine(f"{opened.name}#0", Quarantined.CORRUPT_PARQUET, str(error), opened.head)
         opened.stopped(None)
         return
     with file:
@@ -64,7 +65,7 @@ def _group(
         problem = f"row group {group} holds {end - row} rows less than its metadata says"
     if row < end:
         intake.begin(end - row)
-        intake.quarantine(f"{name}#{row}", "corrupt_parquet", problem, records=end - row)
+        intake.quarantine(f"{name}#{row}", Quarantined.CORRUPT_PARQUET, problem, records=end - row)
 
 
 def _take(record: str, values: dict[str, Any], intake: Intake, mapping: Mapping, limit: int) -> None:
@@ -75,12 +76,17 @@ def _take(record: str, values: dict[str, Any], intake: Intake, mapping: Mapping,
         return
     except UnicodeDecodeError as error:
         bad_byte = error.object[error.start : error.start + 1].hex()
-        intake.quarantine(record, "invalid_utf8", f"byte 0x{bad_byte} at {error.start}: {error.reason}", error.object)
+        intake.quarantine(
+            record, Quarantined.INVALID_UTF8, f"byte 0x{bad_byte} at {error.start}: {error.reason}", error.object
+        )
         return
     size = len(text.encode("utf-8", "replace"))
     if size > limit:
         intake.quarantine(
-            record, "too_large", f"a text of {size} bytes is over max_record_bytes, {limit}", text[:256].encode()
+            record,
+            Quarantined.TOO_LARGE,
+            f"a text of {size} bytes is over max_record_bytes, {limit}",
+            text[:256].encode(),
         )
         return
     intake.body_bytes += size

@@ -27,6 +27,7 @@ from glotmill.curate.extract.pages import Pages
 from glotmill.curate.extract.split import Split, opened
 from glotmill.curate.extract.warc import DOCUMENT_TYPES, TEXT_TYPES, read_warc
 from glotmill.schemas.errors import RecipeError
+from glotmill.schemas.reasons import Quarantined
 from glotmill.schemas.recipe import Extract, Source
 
 _STATED = ("record", "url", "date", "title", "media_type", "charset", "language_hint")
@@ -103,7 +104,7 @@ class WarcReader(DataSourceReader):
         with opened(Path(partition.root), split, printable_name(split.name)) as file:
             if file.size == 0:
                 intake.begin()
-                intake.quarantine(f"{file.name}@0", "empty_file", "the file holds 0 bytes")
+                intake.quarantine(f"{file.name}@0", Quarantined.EMPTY_FILE, "the file holds 0 bytes")
             else:
                 for _ in read_warc(file, intake, pages, types=settings.types):
                     if intake.is_full():
@@ -130,7 +131,7 @@ class Bodies(Pages):
     ) -> None:
         if len(body) > self.limit:
             error = f"a body of {len(body)} bytes is over max_record_bytes, {self.limit}"
-            intake.quarantine(record, "too_large", error, body)
+            intake.quarantine(record, Quarantined.TOO_LARGE, error, body)
             return
         self.held.append(body)
         stated = Fields(url=fields.url, date=fields.date, media_type=fields.media_type, charset=charset or default)

@@ -1,6 +1,7 @@
 """The decompressed bytes of a file as one stream, read ahead as far as asked, that knows where members start."""
 
 import re
+from collections import deque
 from collections.abc import Callable, Iterator
 
 from glotmill.curate.extract.members import Block, Break
@@ -23,6 +24,8 @@ class Tape:
         self._base = 0 if compressed else start  # stream position of the buffer's first byte
         self._buffer = b""
         self._at = 0
+        self._later: deque[bytes] = deque()  # blocks behind the buffer; joining each to it would copy every record
+        self._ahead = 0  # bytes read from the position on
         self._marks: list[tuple[int, int]] = []  # (stream position, offset in the file) of members, oldest first
         self.broken: Break | None = None
         self._ended = False
@@ -32,26 +35,35 @@ class Tape:
         return self._base + self._at
 
     def available(self, n: int) -> int:
-        """Read ahead so that `n` bytes lie in the buffer, or all up to the next break; says how many do."""
-        have = len(self._buffer) - self._at
-        if have >= n:
-            return have
-        parts = [self._buffer[self._at :]]
-        self._base += self._at
-        self._at = 0
-        while have < n and (data := self._pull(self._base + have)) is not None:
-            parts.append(data)
-            have += len(data)
-        self._buffer = b"".join(parts)
-        return have
+        """Read ahead so that `n` bytes lie before the position, or all up to the next break; says how many do."""
+        while self._ahead < n and (data := self._pull(self.position + self._ahead)) is not None:
+            if self._ahead == 0:
+                self._base, self._buffer, self._at = self.position, data, 0
+            elif data:
+                self._later.append(data)
+            self._ahead += len(data)
+        return self._ahead
 
     def peek(self, start: int, end: int) -> bytes:
         """Bytes from `start` to before `end`, counted from the position; fewer where the stream breaks or ends."""
         self.available(end)
-        return self._buffer[self._at + start : self._at + end]
+        first, last = self._at + start, self._at + end
+        if last <= len(self._buffer) or not self._later:
+            return self._buffer[first:last]
+        parts = [self._buffer[first:last]]
+        passed = len(self._buffer)
+        for block in self._later:
+            if passed >= last:
+                break
+            parts.append(block[max(0, first - passed) : last - passed])
+            passed += len(block)
+        return b"".join(parts)
 
     def find(self, pattern: re.Pattern[bytes], start: int, end: int) -> int | None:
         """Where, counted from the position, `pattern` first begins within `start` and `end`."""
+        if self._later:
+            self._base, self._buffer, self._at = self.position, self.peek(0, self._ahead), 0
+            self._later.clear()
         found = pattern.search(self._buffer, self._at + start, self._at + end)
         return found.start() - self._at if found else None
 
@@ -59,12 +71,16 @@ class Tape:
         """Move on by `n` bytes, or to the break or end before that; nothing is kept."""
         while n > 0 and (have := min(self.available(1), n)):
             self._at += have
+            self._ahead -= have
             n -= have
+            while self._later and self._at >= len(self._buffer):
+                self._base += len(self._buffer)
+                self._at -= len(self._buffer)
+                self._buffer = self._later.popleft()
 
     def jump(self, n: int) -> None:
         """Like skip, without reading what a plain file can seek over."""
-        ahead = len(self._buffer) - self._at
-        if self.compressed or n <= ahead:
+        if self.compressed or n <= self._ahead:
             self.skip(n)
         else:
             self._restart(self.position + n, self.position + n)
@@ -82,6 +98,8 @@ class Tape:
     def _restart(self, position: int, offset: int) -> None:
         self._blocks = self._open(offset)
         self._base, self._buffer, self._at = position, b"", 0
+        self._ahead = 0
+        self._later.clear()
         self.broken, self._ended = None, False
 
     def forget(self) -> None:

@@ -7,6 +7,7 @@ from glotmill.curate.extract.lines import blocks
 from glotmill.curate.extract.members import Break
 from glotmill.curate.extract.pages import Pages
 from glotmill.curate.extract.split import Opened
+from glotmill.schemas.reasons import Quarantined
 
 
 def read_text(opened: Opened, intake: Intake, pages: Pages) -> Iterator[None]:
@@ -40,6 +41,6 @@ def _body(opened: Opened, intake: Intake, limit: int) -> bytes | None:
         size += len(block.data)
         if size > limit:
             error = f"the file holds more than max_record_bytes, {limit}"
-            intake.quarantine(opened.name, "too_large", error, b"".join(parts)[:1024])
+            intake.quarantine(opened.name, Quarantined.TOO_LARGE, error, b"".join(parts)[:1024])
             return None
     return b"".join(parts)

@@ -18,6 +18,7 @@ from glotmill.schemas.atomic import RangeStamp, Transaction
 from glotmill.schemas.document import DOCUMENT, QUARANTINE
 from glotmill.schemas.ids import fingerprint
 from glotmill.schemas.parquet import write_table
+from glotmill.schemas.reasons import Quarantined
 from glotmill.schemas.recipe import Extract, Source
 from glotmill.schemas.units import Books, Outcome, Unit
 
@@ -72,7 +73,7 @@ class Reading:
         intake, limit = self._intake, self.extract.max_record_bytes
         if file.size == 0:
             intake.begin()
-            intake.quarantine(f"{file.name}@0", "empty_file", "the file holds 0 bytes")
+            intake.quarantine(f"{file.name}@0", Quarantined.EMPTY_FILE, "the file holds 0 bytes")
             return iter(())
         if format == "warc":
             return read_warc(file, intake, Pages(self.extract))

@@ -9,6 +9,7 @@ from glotmill.curate.extract.members import Codec, codec_of, member_blocks, next
 from glotmill.curate.extract.pages import Pages
 from glotmill.curate.extract.split import Opened
 from glotmill.curate.extract.tape import Tape
+from glotmill.schemas.reasons import Quarantined, Skipped
 
 TEXT_TYPES = ("text/html", "application/xhtml+xml", "text/plain")
 DOCUMENT_TYPES = ("response", "conversion", "resource")
@@ -24,7 +25,7 @@ def read_warc(
     if head.startswith(_ZIP):
         intake.begin()
         error = "a zip file (WACZ); unpack the archives in it"
-        intake.quarantine(f"{opened.name}@0", "unsupported", error, head)
+        intake.quarantine(f"{opened.name}@0", Quarantined.UNSUPPORTED, error, head)
         return
     codec = codec_of(head)
     archive = _archive(opened, intake, pages.limit, codec, types)
@@ -74,7 +75,7 @@ def _never(data: bytes) -> bool:
 def _take(record: Record, intake: Intake, pages: Pages) -> None:
     kind = record.type
     if kind not in DOCUMENT_TYPES or record.block is None:
-        intake.skip(kind if kind in (*_KNOWN, *DOCUMENT_TYPES) else "record_type")
+        intake.skip(kind if kind in (*_KNOWN, *DOCUMENT_TYPES) else Skipped.RECORD_TYPE)
         return
     url = record.fields.get("warc-target-uri", "").strip("<>") or None
     date = record.fields.get("warc-date") or None
@@ -93,7 +94,7 @@ def _take(record: Record, intake: Intake, pages: Pages) -> None:
         fields = Fields(url=url, date=date, media_type=body_type, language_hint=_conversion_language(record))
         pages.take(record.locator, record.block, fields, intake, charset=stated, default=default)
     else:
-        intake.skip("media_type")
+        intake.skip(Skipped.MEDIA_TYPE)
 
 
 def _conversion_language(record: Record) -> str | None:
@@ -110,12 +111,12 @@ def _take_response(record: Record, intake: Intake, pages: Pages, fields: Fields,
             pages.take(record.locator, record.block, _with(fields, media), intake)
         elif media == "application/http":
             error = f"no HTTP status line: {record.block[:40]!r}"
-            intake.quarantine(record.locator, "invalid_http", error, record.block)
+            intake.quarantine(record.locator, Quarantined.INVALID_HTTP, error, record.block)
         else:
-            intake.skip("not_http")
+            intake.skip(Skipped.NOT_HTTP)
         return
     if not 200 <= found.status <= 299:
-        intake.skip("http_status")
+        intake.skip(Skipped.HTTP_STATUS)
         return
     stated = found.media_type
     if (
@@ -123,23 +124,23 @@ def _take_response(record: Record, intake: Intake, pages: Pages, fields: Fields,
         and stated not in TEXT_TYPES
         and stated not in ("application/octet-stream", "unknown/unknown")
     ):
-        intake.skip("media_type")
+        intake.skip(Skipped.MEDIA_TYPE)
         return
     try:
         body = http.content(found, limit=pages.limit)
     except http.TooLarge:
         intake.quarantine(
-            record.locator, "too_large", f"the body decodes to more than {pages.limit} bytes", record.block
+            record.locator, Quarantined.TOO_LARGE, f"the body decodes to more than {pages.limit} bytes", record.block
         )
         return
     except http.BodyError as error:
-        intake.quarantine(record.locator, "corrupt_body", str(error), found.body)
+        intake.quarantine(record.locator, Quarantined.CORRUPT_BODY, str(error), found.body)
         return
     media = stated if stated in TEXT_TYPES else pages.sniff(body)
     if media in TEXT_TYPES:
         pages.take(record.locator, body, _with(fields, media), intake, charset=found.charset)
     else:
-        intake.skip("media_type")
+        intake.skip(Skipped.MEDIA_TYPE)
 
 
 def _with(fields: Fields, media: str | None) -> Fields:

@@ -108,8 +108,8 @@ def proportional(cells: Mapping[str, Cell], *, budget: int | None, max_epochs: f
     available = sum(cell.tokens for cell in cells.values())
     if budget is not None and budget > available * max_epochs:
         raise RecipeError(
-            f"mix.tokens asks {budget:,} tokens; the kept documents have {available:,}, which {max_epochs:g} epochs make "
-            f"{int(available * max_epochs):,}. Lower mix.tokens to that, raise mix.max_epochs to "
+            f"mix.tokens asks {budget:,} tokens; the kept documents have {available:,}, which {max_epochs:g} epochs "
+            f"make {int(available * max_epochs):,}. Lower mix.tokens to that, raise mix.max_epochs to "
             f"{budget / max(available, 1):.2f} or more, or add sources"
         )
     asked = _apportioned({n: c.tokens for n, c in cells.items()}, budget if budget is not None else available)
@@ -140,8 +140,8 @@ def nearest_cut(keys: U64, tokens: I64, wanted: int) -> tuple[str, int, int]:
         wanted: Tokens to reach; more than all is all.
 
     Returns:
-        The last key taken as 16 hex digits ("" when none is), the documents and the tokens taken. A larger `wanted` never takes
-        fewer documents.
+        The last key taken as 16 hex digits ("" when none is), the documents and the tokens taken. A larger
+        `wanted` never takes fewer documents.
     """
     order = np.argsort(keys, kind="stable")
     reached = np.concatenate([np.zeros(1, np.int64), np.cumsum(tokens[order])])

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from glotmill.curate.extract import guard
 from glotmill.curate.extract.charset import codec_of, decoded
-from glotmill.curate.extract.guard import RefusedError, guarded_page, nesting
+from glotmill.curate.extract.child import RefusedError
+from glotmill.curate.extract.guard import close_child, guarded_page, has_huge_tag, nesting
 from glotmill.curate.extract.html import page, stated_date, stated_language
 
 TEXTS = {
@@ -157,6 +158,55 @@ def test_paragraphs_and_lists_keep_their_lines() -> None:
     assert lines == ["Primo", "Secondo", *(f"• {item}" for item in items)]
 
 
+CONTENT = "<p>Il mulino macina il grano ogni giorno e la ruota gira piano sotto il ponte.</p>" * 3
+
+
+@pytest.mark.parametrize(
+    ("body", "kept"),
+    [
+        pytest.param(f"{CONTENT}<footer>PIEDE</footer>", "", id="footer of the body"),
+        pytest.param(f"<div>{CONTENT}<footer>PIEDE</footer></div>", "", id="footer in a div"),
+        pytest.param(f"<div><div><div><div>{CONTENT}<footer><p>PIEDE</footer>", "", id="footer deep in divs"),
+        pytest.param(f"<section>{CONTENT}<footer>PIEDE</footer></section>", "", id="footer of a section"),
+        pytest.param(f"<article>{CONTENT}</article><footer>PIEDE</footer>", "", id="footer behind the article"),
+        pytest.param(f"<article>{CONTENT}<footer>NOTE</footer></article><p>Fine", "NOTE", id="footer of the article"),
+        pytest.param(f"<main>{CONTENT}<footer>NOTE</footer></main><p>Fine", "NOTE", id="footer of the main element"),
+        pytest.param(
+            f"<main><div>{CONTENT}<footer>NOTE</footer></div></main><p>Fine", "NOTE", id="deep in the main element"
+        ),
+        pytest.param(f"<div>{CONTENT}<div role=contentinfo>PIEDE</div></div>", "", id="footer by its role"),
+        pytest.param(f"<nav><ul><li>MENU</ul></nav>{CONTENT}", "", id="menu of the body"),
+        pytest.param(f"<div><div><div><div><nav><ul><li>MENU</ul></nav>{CONTENT}", "", id="menu deep in divs"),
+        pytest.param(f"<div><div role=navigation>MENU</div>{CONTENT}</div>", "", id="menu by its role"),
+        pytest.param(f"<FOOTER>PIEDE</FOOTER>{CONTENT}", "", id="footer in capitals, before the text"),
+    ],
+)
+def test_footers_and_menus_of_the_site_are_left_out_and_those_of_articles_stay(body: str, kept: str) -> None:
+    text = page(f"<!doctype html><title>t</title><body>{body}").text
+    assert text.count("macina") == 3
+    assert [word for word in ("PIEDE", "MENU", "NOTE") if word in text] == ([kept] if kept else [])
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param(f"<nav>{CONTENT}", id="a menu that never ends"),
+        pytest.param(f"<footer>{CONTENT}</footer>", id="all in a footer"),
+        pytest.param(f"<div role=navigation>{CONTENT}</div>", id="all in a menu"),
+    ],
+)
+def test_a_page_of_nothing_but_furniture_keeps_it(body: str) -> None:
+    assert page(f"<body>{body}").text.count("macina") == 3
+
+
+@pytest.mark.parametrize("tags", ["{}", "<div>{}</div>", "<main>{}</main>", "<main><article>{}</article></main>"])
+@pytest.mark.parametrize("kind", ["ul", "ol"])
+def test_lists_of_plain_pages_stay(tags: str, kind: str) -> None:
+    listed = f"<{kind}><li>La macina gira.<li>Il grano si rompe.</{kind}>"
+    text = page("<body>" + tags.format(f"<p>Primo</p>{listed}")).text
+    assert "La macina gira." in text and "Il grano si rompe." in text
+
+
 @given(
     html=st.text(max_size=300)
     | st.lists(st.sampled_from(["<div>", "</p>", "<b", ">", "<!--", "<table>", "ж", "\0"])).map("".join)
@@ -181,6 +231,30 @@ def test_any_text_is_a_page(html: str) -> None:
 )
 def test_nesting_is_seen_before_parsing(body: bytes, deep: bool) -> None:
     assert (nesting(body) > guard.SUSPICIOUS_DEPTH) == deep
+
+
+@pytest.mark.parametrize(
+    ("body", "huge"),
+    [
+        pytest.param(b"<p " + b"a=1 " * 20_000 + b">x", True, id="attributes"),
+        pytest.param(b"<p " + b"a/" * 20_000 + b">x", True, id="attributes parted by slashes"),
+        pytest.param((b"<p " + b"a=1111 " * 7_000 + b">") * 4, True, id="in several tags"),
+        pytest.param(b"<p " + b"a=1 " * 20_000, True, id="in a tag without end"),
+        pytest.param(b'<img src="' + b"QUJD" * 50_000 + b'">', False, id="an image in one attribute"),
+        pytest.param(b"<p>" + b"a a " * 20_000, False, id="text"),
+        pytest.param(b"a = b < 2 " + b"a a " * 20_000, False, id="a sign that opens no tag"),
+    ],
+)
+def test_tags_of_very_many_attributes_are_seen_before_parsing(body: bytes, huge: bool) -> None:
+    assert has_huge_tag(body) == huge
+
+
+def test_a_closed_child_is_replaced_by_another() -> None:
+    html = "<div>" * 2500 + "x"
+    for _ in range(2):
+        assert guarded_page(html, html.encode(), extractor="resiliparse", seconds=60).text.strip() == "x"
+        close_child()
+        close_child()
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import json
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 
 from glotmill.curate.extract.split import Split
 from glotmill.curate.extract.unit import Reading
+from glotmill.schemas.document import EXCERPT_BYTES
 from glotmill.schemas.recipe import Columns, Extract, Source
 
 
@@ -149,6 +151,21 @@ def test_a_truncated_file_is_read_to_its_last_whole_record(pack: Callable[[bytes
     n = len(found.texts)
     assert 1000 < n < 1500 and found.texts == [json.loads(text)["text"] for text in lines[:n]]
     assert found.bad == [(f"a.jsonl.gz@{sum(map(len, lines[:n]))}", "truncated")]
+
+
+@pytest.mark.parametrize("level", [0, 9])
+def test_what_is_left_of_a_truncated_gz_is_placed_at_the_start_of_the_line_that_breaks(
+    level: int, tmp_path: Path
+) -> None:
+    data = gzip.compress(ALL, level)
+    for cut in range(40, len(data) - 1, 97):
+        readable = zlib.decompressobj(31).decompress(data[:cut])
+        start = readable.rfind(b"\n") + 1
+        found = Read(put(tmp_path, "a.jsonl.gz", data[:cut]), "jsonl")
+        assert found.bad == [(f"a.jsonl.gz@{start}", "truncated")]
+        assert len(found.texts) == readable.count(b"\n")
+        if start < len(readable):
+            assert found.quarantine[0]["excerpt"] == readable[start:][:EXCERPT_BYTES]
 
 
 def test_damage_in_a_gzip_member_costs_the_rest_of_that_member(tmp_path: Path) -> None:
