@@ -1,4 +1,6 @@
+import ast
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -26,15 +28,24 @@ def test_a_code_that_is_unknown_is_explained_by_what_the_caller_says() -> None:
     assert explained(Skipped, "of_an_older_version", "never meant to be a document") == "never meant to be a document"
 
 
-def test_every_code_that_extraction_writes_is_known() -> None:
-    sources = "".join(path.read_text(encoding="utf-8") for path in sorted(EXTRACT.glob("*.py")))
-    skipped = set(re.findall(r"""intake\.skip\("(\w+)"\)""", sources))
-    raised = set(re.findall(r"""(?:BadRecordError|RefusedError)\(\s*"(\w+)",""", sources))
-    quarantined = set(re.findall(r"""quarantine\(\s*[^\n]+?, "(\w+)", """, sources))
-    breaks = set(re.findall(r"""\b(?:Break\([^"]+|reason = |problem = \()"(\w+)""", sources))
-    assert skipped and raised and quarantined and breaks
-    assert skipped <= set(map(str, Skipped))
-    assert raised | quarantined | breaks <= set(map(str, Quarantined))
+def calls(path: Path) -> Iterator[ast.Call]:
+    return (node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Call))
+
+
+def test_extraction_writes_codes_by_their_names_and_uses_all_of_quarantine() -> None:
+    """A literal would be a code that no one explains; an unused one a promise that no one keeps."""
+    used = set()
+    for path in sorted(EXTRACT.glob("*.py")):
+        source = path.read_text(encoding="utf-8")
+        used |= set(re.findall(r"Quarantined\.([A-Z0-9_]+)", source))
+        for call in calls(path):
+            name = getattr(call.func, "attr", getattr(call.func, "id", ""))
+            place = {"skip": 0, "quarantine": 1, "BadRecordError": 0, "RefusedError": 0}.get(name, len(call.args))
+            literals = [
+                a for a in call.args[place : place + 1] if isinstance(a, ast.Constant) and isinstance(a.value, str)
+            ]
+            assert not literals, f"{path.name}:{call.lineno} writes {ast.unparse(call)}"
+    assert used == {reason.name for reason in Quarantined}
 
 
 def test_every_kind_of_record_is_a_reason_to_pass_over_it() -> None:
