@@ -13,6 +13,7 @@ from glotmill.curate.mix.spark import order_key
 from glotmill.jobs import plans
 from glotmill.jobs.state import State
 from glotmill.schemas.ids import PICK
+from glotmill.tokenize.vocabulary import EXCERPT_BYTES
 
 _SIGN = -(1 << 63)
 
@@ -27,11 +28,13 @@ def training_texts(spark: SparkSession, state: State, *, budget_bytes: int, seed
     """
     paths = state.paths("cut", ".parquet")
     kept = plans.parquet(spark, [path for path in paths if path.parent.name == "kept"])
-    totals = {row["language"]: row["n"] for row in kept.groupBy("language").agg(F.sum("bytes").alias("n")).collect()}
-    cap = fair_cap(totals, budget_bytes)
+    kept = kept.withColumn("bytes", F.least("bytes", F.lit(EXCERPT_BYTES)))  # no more of a text is read
+    counted = kept.groupBy("language").agg(F.sum("bytes").alias("bytes"), F.count("*").alias("documents"))
+    totals = {row["language"]: (row["bytes"], row["documents"]) for row in counted.collect()}
+    cap = fair_cap({language: size for language, (size, _) in totals.items()}, budget_bytes)
     key = order_key(seed, PICK).bitwiseXOR(F.lit(_SIGN))
-    # Four times the wanted share by hash fills a cap, and keeps 10^9 documents of one language out of the sort.
-    wanted = {language: min(1.0, 4 * cap / max(size, 1) + 1e-3) for language, size in totals.items()}
+    # Four times the wanted share by hash, and a hundred documents, fill a cap; 10^9 of a language stay unsorted.
+    wanted = {name: min(1.0, 4 * cap / max(size, 1) + 100 / count) for name, (size, count) in totals.items()}
     if not wanted:
         return pa.array([], pa.string())
     share = F.create_map(*(F.lit(part) for pair in sorted(wanted.items()) for part in pair))[F.col("language")]

@@ -69,9 +69,8 @@ def _trained(state: State) -> Step:
         ]
 
     def act(spark: SparkSession, state: State, units: Sequence[Unit], desk: Desk) -> None:
-        texts = sampling.training_texts(
-            spark, state, budget_bytes=wanted * TRAINING_BYTES_PER_PIECE, seed=state.recipe.seed
-        )
+        budget = min(wanted * TRAINING_BYTES_PER_PIECE, vocabulary.SAMPLE_BYTES)
+        texts = sampling.training_texts(spark, state, budget_bytes=budget, seed=state.recipe.seed)
         if not len(texts):
             raise RecipeError(
                 "no document was kept, so there is no text to train a tokenizer on: see OUT/dropped for the reasons, "

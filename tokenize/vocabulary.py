@@ -9,12 +9,9 @@ from collections.abc import Iterable
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
-from numpy.typing import NDArray
 from sentencepiece import SentencePieceTrainer
 
 from glotmill.schemas.errors import InputError, RecipeError
-from glotmill.schemas.ids import PICK, order_key
 
 SAMPLE_BYTES = 64 << 20  # of text, all languages together
 EXCERPT_BYTES = 64 << 10  # of a text: no single document weighs more in the sample
@@ -77,41 +74,6 @@ def train(texts: Iterable[pa.StringArray], *, vocabulary: int) -> bytes:
         minloglevel=2,
     )
     return model.getvalue()
-
-
-def sample(rows: pa.Table, *, budget_bytes: int, seed: int) -> pa.Table:
-    """Documents to train on: an equal share of bytes for every language, and what small languages leave to the others.
-
-    Args:
-        rows: `id: string, language: string, bytes: int64` and anything else, in any order. A document counts
-            EXCERPT_BYTES at the most, since `train` reads no more of it.
-        budget_bytes: Passed by less than one document a language.
-
-    Returns:
-        The chosen rows in the order of a hash of (seed, id), in which they are to be given to `train`.
-    """
-    keys = [order_key(seed, PICK, id) for id in rows["id"].to_pylist()]
-    rows = rows.append_column("_key", pa.array(keys, pa.uint64()))
-    rows = rows.sort_by([("_key", "ascending"), ("id", "ascending")]).combine_chunks()
-    languages = pc.rank(rows["language"], "ascending", tiebreaker="dense").to_numpy() - 1
-    sizes = np.minimum(rows["bytes"].to_numpy(), EXCERPT_BYTES).astype(np.int64)
-    level = _level(np.bincount(languages, weights=sizes).astype(np.float64), budget_bytes)
-    order = np.argsort(languages, kind="stable")
-    before = np.cumsum(sizes[order]) - sizes[order]
-    firsts = np.searchsorted(languages[order], languages[order])
-    taken = before - before[firsts] < level if len(order) else np.empty(0, np.bool_)
-    return rows.take(np.sort(order[taken])).drop_columns("_key")
-
-
-def _level(available: NDArray[np.float64], budget: float) -> float:
-    """The water level L with sum(min(available, L)) = budget; infinite where there is not that much."""
-    left, poured = budget, np.sort(available)
-    for index, amount in enumerate(poured.tolist()):
-        share = left / (len(poured) - index)
-        if amount >= share:
-            return float(share)
-        left -= amount
-    return float("inf")
 
 
 def _excerpts(texts: Iterable[pa.StringArray]) -> str:

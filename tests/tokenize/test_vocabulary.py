@@ -9,13 +9,11 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 import zstandard
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from glotmill.schemas.errors import InputError, RecipeError
 from glotmill.tokenize import vocabulary
 from glotmill.tokenize.tokenizer import load
-from glotmill.tokenize.vocabulary import EXCERPT_BYTES, sample, train
+from glotmill.tokenize.vocabulary import train
 
 SCRIPT = """
 import hashlib, sys, pyarrow as pa
@@ -86,45 +84,6 @@ def test_news_in_129_language_files_comes_back(tmp_path: Path) -> None:
     decoded = [tokenizer.decode(ids[a:b]) for a, b in zip(offsets, offsets[1:], strict=False)]
     assert decoded == some.to_pylist() and len(decoded) > 500
     assert len(ids) < sum(len(text.encode()) for text in decoded) / 2
-
-
-def rows(sizes: dict[str, list[int]]) -> pa.Table:
-    flat = [(f"{language}-{at}", language, size) for language, all in sizes.items() for at, size in enumerate(all)]
-    ids, languages, counts = zip(*flat, strict=True) if flat else ((), (), ())
-    types = {"id": pa.string(), "language": pa.string(), "bytes": pa.int64()}
-    return pa.table({name: pa.array(v, types[name]) for name, v in zip(types, (ids, languages, counts), strict=True)})
-
-
-SIZES = st.dictionaries(
-    st.sampled_from(["eng", "ita", "yor", "zho"]), st.lists(st.integers(0, 90_000), min_size=1, max_size=6), min_size=1
-)
-
-
-@settings(max_examples=60)
-@given(SIZES, st.integers(1, 400_000), st.randoms())
-def test_a_sample_ignores_arrival_and_keeps_its_budget(
-    sizes: dict[str, list[int]], budget: int, random: object
-) -> None:
-    table = rows(sizes)
-    order = list(range(len(table)))
-    random.shuffle(order)  # type: ignore[attr-defined]  # hypothesis' Random
-    chosen = sample(table, budget_bytes=budget, seed=1)
-    assert chosen == sample(table.take(pa.array(order, pa.int64())), budget_bytes=budget, seed=1)
-    taken = sum(min(size, EXCERPT_BYTES) for size in chosen["bytes"].to_pylist())
-    whole = sum(min(size, EXCERPT_BYTES) for all in sizes.values() for size in all)
-    assert min(budget, whole) <= taken + 1 and taken <= budget + len(sizes) * EXCERPT_BYTES
-
-
-def test_small_languages_are_taken_whole_and_large_ones_share_the_rest() -> None:
-    chosen = sample(rows({"eng": [10] * 1000, "ita": [10] * 1000, "yor": [10] * 3}), budget_bytes=1030, seed=1)
-    counts = {row["values"]: row["counts"] for row in chosen["language"].value_counts().to_pylist()}
-    assert counts == {"eng": 50, "ita": 50, "yor": 3}
-
-
-def test_another_seed_gives_another_sample() -> None:
-    table = rows({"eng": [10] * 100})
-    one, two = (sample(table, budget_bytes=100, seed=seed)["id"].to_pylist() for seed in (1, 2))
-    assert len(one) == len(two) == 10 and one != two
 
 
 def test_no_more_than_the_excerpt_of_a_text_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
