@@ -256,3 +256,24 @@ def test_scores_are_the_same_to_the_last_bit_whatever_was_met_before() -> None:
     texts = [text for code in (*ACCENTED, "zho", "tha") for text in paragraphs(code)]
     assert judged(*texts) == [row for text in texts for row in judged(text)]
     assert judged(*reversed(texts)) == judged(*texts)[::-1]
+
+
+@pytest.mark.parametrize(
+    ("label", "code"),
+    [
+        pytest.param("__label__swh_Latn", "swa_Latn", id="GlotLID's individual language"),
+        pytest.param("__label__cmn_Hans", "zho_Hans", id="GlotLID's Mandarin"),
+        pytest.param("__label__ita_Latn", "ita_Latn", id="as we write it"),
+        pytest.param("__label__it", "ita_Latn", id="lid.176's"),
+    ],
+)
+def test_models_of_other_labels_agree_on_the_names_of_languages(
+    label: str, code: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Model:
+        def candidates(self, lines: Any, firsts: Any) -> list[list[tuple[str, float]]]:
+            return [[(label, 0.9)]]
+
+    monkeypatch.setattr("glotmill.curate.language.language_model", lambda name: Model())
+    batch = pa.RecordBatch.from_pylist([{"text": "some words in Latin letters"}])
+    assert language.bind(model="other")(batch)["language"].to_pylist() == [code]

@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 from collections.abc import Callable, Iterator
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -225,6 +226,18 @@ def test_the_plan_says_what_is_due_and_why(base: Path, out: Path, tmp_path: Path
     assert "to do" not in told and "available tokens" in told
     changed = from_mapping(recipe(quality={"rules": {"stricter": "chars < 330"}}), where="test")
     assert re.search(r"measure +up to date.*\njudge +\d+ of \d+ units to do", plan_text(changed, base, out))
+
+
+def test_a_language_model_that_is_not_there_is_an_error_before_any_work(go: Go, tmp_path: Path) -> None:
+    with pytest.raises(RecipeError, match="gone.bin"):
+        go(tmp_path / "out", start=False, language={"model": "gone.bin"})
+
+
+def test_a_language_model_is_found_beside_the_recipe_and_counts_by_its_content(go: Go, base: Path, out: Path) -> None:
+    lid176 = resources.files("glotmill.curate").joinpath("data/lid.176.ftz").read_bytes()
+    (base / "mine.ftz").write_bytes(lid176)
+    again = redone(go(out, language={"model": "mine.ftz"}))
+    assert set(again) == {"measure", "manifest", "report"}  # measured again, with the same result
 
 
 def test_an_input_that_matches_nothing_is_an_error_before_any_work(go: Go, tmp_path: Path) -> None:
