@@ -9,9 +9,8 @@ from glotmill.curate.kernels.reading import read_windows
 from glotmill.curate.kernels.scripts import main_scripts
 from glotmill.curate.lid import LID176, Candidates, language_model
 from glotmill.curate.measure import Columns, measure
-from glotmill.schemas.languages import from_lid176, parse_language
+from glotmill.schemas.languages import NO_LANGUAGE, from_lid176, parse_language
 
-NO_LANGUAGE = "zxx_Zzzz"  # a text without letters
 UNKNOWN_SCRIPT = "Zzzz"
 UNKNOWN = "und"
 MIN_SCORE = 0.2  # below it, lid.176 is wrong more often than right, mostly for languages that it doesn't know

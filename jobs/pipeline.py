@@ -47,6 +47,8 @@ def run(state: State, steps: Sequence[MakeStep], *, spark: OpenSpark, reporter: 
 def _bring_up_to_date(step: Step, state: State, spark: OpenSpark, reporter: Reporter) -> StepLine:
     started = time.perf_counter()
     units = step.units(state)
+    if len({unit.key for unit in units}) != len(units):
+        raise BooksError(f"{step.name} has two units with one key; report it with the recipe")
     ledger = state.ledger
     due = pending(step, units, ledger, state.roots)
     ledger.forget(step.name, ledger.receipts(step.name).keys() - {unit.key for unit in units})
@@ -125,8 +127,6 @@ def _settled(step: Step, units: Sequence[Unit], ledger: Ledger) -> dict[str, Rec
         receipt = receipts.get(unit.key)
         if receipt is None or receipt.fingerprint != unit_fingerprint(unit, config=step.config, code=step.code):
             raise LedgerError(f"{step.name} ended without doing {unit.label}: run again; if it stays so, report it")
-    if len({unit.key for unit in units}) != len(units):
-        raise BooksError(f"{step.name} has two units with one key; report it with the recipe")
     return receipts
 
 

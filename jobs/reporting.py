@@ -23,17 +23,13 @@ class StepLine:
     books: Books
     seconds: float
     bytes_in: int
-    note: str = ""
 
     def text(self) -> str:
         if self.units == self.done_before:
-            return f"{self.step:<10} up to date  {_counts(self.books)}{self._note()}".rstrip()
+            return f"{self.step:<10} up to date  {_counts(self.books)}".rstrip()
         rate = f"  {self.bytes_in / MB / max(self.seconds, 1e-9):,.2f} MB/s" if self.bytes_in else ""
         again = f" ({self.units - self.done_before} of {self.units} units)" if self.done_before else ""
-        return f"{self.step:<10} {self.seconds:6.1f} s{again}  {_counts(self.books)}{rate}{self._note()}".rstrip()
-
-    def _note(self) -> str:
-        return f"  {self.note}" if self.note else ""
+        return f"{self.step:<10} {self.seconds:6.1f} s{again}  {_counts(self.books)}{rate}".rstrip()
 
 
 def _counts(books: Books) -> str:

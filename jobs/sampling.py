@@ -9,13 +9,10 @@ import pyarrow.parquet as pq
 from pyspark.sql import SparkSession, Window
 from pyspark.sql import functions as F
 
-from glotmill.curate.mix.spark import order_key
+from glotmill.curate.mix.spark import pick_key
 from glotmill.jobs import plans
 from glotmill.jobs.state import State
-from glotmill.schemas.ids import PICK
 from glotmill.tokenize.vocabulary import EXCERPT_BYTES
-
-_SIGN = -(1 << 63)
 
 
 def training_texts(spark: SparkSession, state: State, *, budget_bytes: int, seed: int) -> pa.StringArray:
@@ -32,7 +29,7 @@ def training_texts(spark: SparkSession, state: State, *, budget_bytes: int, seed
     counted = kept.groupBy("language").agg(F.sum("bytes").alias("bytes"), F.count("*").alias("documents"))
     totals = {row["language"]: (row["bytes"], row["documents"]) for row in counted.collect()}
     cap = fair_cap({language: size for language, (size, _) in totals.items()}, budget_bytes)
-    key = order_key(seed, PICK).bitwiseXOR(F.lit(_SIGN))
+    key = pick_key(seed)
     # Four times the wanted share by hash, and a hundred documents, fill a cap; 10^9 of a language stay unsorted.
     wanted = {name: min(1.0, 4 * cap / max(size, 1) + 100 / count) for name, (size, count) in totals.items()}
     if not wanted:

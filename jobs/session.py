@@ -22,15 +22,12 @@ def session(name: str, *, master: str | None = None, conf: Mapping[str, str] | N
     """
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # else workers run whatever `python3` is on PATH
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
-    submitted = "PYSPARK_GATEWAY_PORT" in os.environ  # spark-submit has started the JVM already
     builder = SparkSession.builder.appName(name)
-    settings = _settings(master or _LOCAL) if not submitted else dict(_ALWAYS)
-    if master and not submitted:
-        builder = builder.master(master)
-    elif not submitted and not os.environ.get("SPARK_REMOTE"):
-        builder = builder.master(_LOCAL)
-    if not submitted:
+    settings = dict(_ALWAYS)
+    if "PYSPARK_GATEWAY_PORT" not in os.environ:  # else spark-submit has started the JVM, and chosen the master
         os.environ["JAVA_HOME"] = str(java_home())
+        builder = builder.master(master or _LOCAL)
+        settings |= _started_here(master or _LOCAL)
     for key, value in {**settings, **(conf or {})}.items():
         builder = builder.config(key, value)
     spark = builder.getOrCreate()
@@ -47,9 +44,8 @@ _ALWAYS = {
 }
 
 
-def _settings(master: str) -> dict[str, str]:
-    settings = dict(_ALWAYS)
-    settings["spark.ui.enabled"] = "false"
+def _started_here(master: str) -> dict[str, str]:
+    settings = {"spark.ui.enabled": "false"}
     quiet = resources.files("glotmill.jobs").joinpath("log4j2.properties")
     if os.path.exists(str(quiet)):  # not when glotmill runs from a zip
         settings["spark.driver.extraJavaOptions"] = f"-Dlog4j2.configurationFile=file:{quiet}"

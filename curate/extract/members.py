@@ -43,10 +43,6 @@ class Break(NamedTuple):
     excerpt: bytes
 
 
-class DamageError(Exception):
-    """What a codec raises for bytes it can't decode."""
-
-
 @dataclass(frozen=True, slots=True)
 class Codec:
     """One compression: how members start and how one is decoded.

@@ -37,6 +37,13 @@ class Pages:
         controls = len(body[:4096]) - len(body[:4096].translate(None, bytes(set(range(32)) - set(b"\t\n\r\f\x1b"))))
         return None if controls else "text/plain"
 
+    def fits(self, record: str, body: bytes, intake: Intake) -> bool:
+        """Whether a body is within the limit; a larger one is quarantined."""
+        if len(body) > self.limit:
+            error = f"a body of {len(body)} bytes is over max_record_bytes, {self.limit}"
+            intake.quarantine(record, Quarantined.TOO_LARGE, error, body)
+        return len(body) <= self.limit
+
     def take(
         self,
         record: str,
@@ -48,9 +55,7 @@ class Pages:
         default: str | None = None,
     ) -> None:
         """Keep, skip or quarantine one body. `charset` is stated outside of it, `default` implied by its format."""
-        if len(body) > self.limit:
-            error = f"a body of {len(body)} bytes is over max_record_bytes, {self.limit}"
-            intake.quarantine(record, Quarantined.TOO_LARGE, error, body)
+        if not self.fits(record, body, intake):
             return
         intake.body_bytes += len(body)
         markup = fields.media_type in HTML

@@ -129,9 +129,7 @@ class Bodies(Pages):
         charset: str | None = None,
         default: str | None = None,
     ) -> None:
-        if len(body) > self.limit:
-            error = f"a body of {len(body)} bytes is over max_record_bytes, {self.limit}"
-            intake.quarantine(record, Quarantined.TOO_LARGE, error, body)
+        if not self.fits(record, body, intake):
             return
         self.held.append(body)
         stated = Fields(url=fields.url, date=fields.date, media_type=fields.media_type, charset=charset or default)

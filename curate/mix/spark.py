@@ -20,6 +20,11 @@ def order_key(seed: int, epoch: Column | int, id: str = "id") -> Column:
     return F.xxhash64(F.concat_ws("\0", *parts))
 
 
+def pick_key(seed: int) -> Column:
+    """The order in which documents are picked, as a signed number that compares as the unsigned key does."""
+    return order_key(seed, PICK).bitwiseXOR(F.lit(_SIGN))
+
+
 def plan_mix(index: DataFrame, *, budget: int | None, max_epochs: float, seed: int) -> Plan:
     """The plan of a mix, exact to a document.
 
@@ -99,7 +104,7 @@ def placed(index: DataFrame, plan: Plan, *, shards: int) -> DataFrame:
             ("double", lambda s: s.epochs - s.whole),
         )
     )
-    picked = order_key(plan.seed, PICK).bitwiseXOR(F.lit(_SIGN)) <= cut
+    picked = pick_key(plan.seed) <= cut
     uses = whole + F.coalesce(picked, F.lit(False)).cast("int")
     used = index.where(uses > 0).withColumn("epoch", F.explode(F.sequence(F.lit(0), uses - 1)))
     unit = F.shiftrightunsigned(order_key(plan.seed, F.col("epoch")), 11).cast("double") / float(1 << 53)
