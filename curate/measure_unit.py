@@ -12,6 +12,7 @@ from glotmill.curate.dedup.exact import text_hash
 from glotmill.curate.language import language
 from glotmill.curate.measure import Measure, chain
 from glotmill.curate.quality import quality
+from glotmill.curate.repetition import repetition
 from glotmill.schemas.atomic import Transaction
 from glotmill.schemas.document import DOCUMENT
 from glotmill.schemas.parquet import write_table
@@ -30,6 +31,7 @@ def measures(recipe: Recipe) -> tuple[Measure, ...]:
     return (
         language.bind(model=by.model, windows=by.windows, window_bytes=by.window_bytes),
         quality,
+        repetition,
         text_hash,
     )
 

@@ -11,12 +11,9 @@ from difflib import get_close_matches
 from functools import cached_property
 from typing import Literal, cast, get_args
 
-import pyarrow as pa
-
 from glotmill.curate.kernels.unicode import scripts
-from glotmill.curate.language import language
 from glotmill.curate.presets import preset
-from glotmill.curate.quality import quality as measure_quality
+from glotmill.curate.signals import SIGNALS
 from glotmill.schemas.errors import RecipeError
 from glotmill.schemas.languages import parse_language
 from glotmill.schemas.recipe import Quality
@@ -30,13 +27,6 @@ _WRITTEN = re.compile(r"\s*(?P<signal>[A-Za-z_]\w*)\s*(?P<comparison><=|>=|==|!=
 _NUMBER = re.compile(r"[+-]?(\d[\d_]*)?\.?\d+([eE][+-]?\d+)?")
 _REASON = re.compile(r"[a-z][a-z0-9_]*")
 _EXAMPLE = "such as 'words < 50'"
-
-SIGNALS = tuple(
-    column.name
-    for measured in (language, measure_quality)
-    for column in measured.adds
-    if pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
-)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,8 @@ from glotmill.schemas.recipe import Language
 from glotmill.schemas.units import Unit
 
 _MEASURED_BY = tuple(
-    f"glotmill.curate:data/{name}" for name in ("lid.176.ftz", "unicode.tsv", "casefold.tsv", "compose.tsv")
+    f"glotmill.curate:data/{name}"
+    for name in ("lid.176.ftz", "unicode.tsv", "casefold.tsv", "compose.tsv", "boilerplate.tsv")
 )
 
 Action = Callable[[SparkSession, State, Sequence[Unit], Desk], None]

@@ -39,6 +39,18 @@ def main_scripts(texts: Any) -> list[str]:
     return list(names[_main(letters)].tolist())
 
 
+def foreign_letters(letters: Counts) -> tuple[Counts, Counts]:
+    """int64 (n,) letters outside the script that has most, and all letters, from (n, scripts) counts."""
+    place = {script: index for index, script in enumerate(scripts())}
+    counts = letters.copy()
+    counts[:, : len(NEUTRAL)] = 0
+    for script in ("Hani", "Bopo", "Hira", "Kana"):
+        counts[:, place["Hang"]] += counts[:, place[script]]
+        counts[:, place[script]] = 0
+    total = counts.sum(axis=1)
+    return total - counts.max(axis=1, initial=0), total
+
+
 def _main(letters: Counts) -> npt.NDArray[np.int64]:
     """Index into `scripts()` and the four that follow it."""
     place = {script: index for index, script in enumerate(scripts())}

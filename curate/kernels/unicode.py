@@ -16,7 +16,7 @@ Bits = npt.NDArray[np.uint32]
 
 # Bits 0 to 3: what a code point is.
 KIND = 15
-OTHER, UPPER, LOWER, LETTER, MARK, NUMBER, PUNCTUATION, SYMBOL, SPACE, CONTROL, BROKEN = range(11)
+OTHER, UPPER, LOWER, LETTER, MARK, NUMBER, PUNCTUATION, SYMBOL, SPACE, CONTROL, BROKEN, EMOJI = range(12)
 # One bit each.
 TERMINAL = 1 << 4  # ends a sentence
 CLOSING = 1 << 5  # may follow the mark that ends a sentence: quotes, brackets, what is invisible
@@ -44,6 +44,13 @@ _JOINERS = "'’ʼ-‐‑·\u200c\u200d\u00ad\u2060"
 _TERMINALS = "…‥།༎༏༐༑។៕፡"  # beside Sentence_Terminal; the Ethiopic word space, doubled, is a full stop
 _WORD_SPACES = "\u0f0b\u0f0c"  # tsheg: what parts syllables is no mark
 _QUOTES = "\"'`´"
+# Unicode's Emoji_Presentation (emoji-data.txt), and the heart: symbols that are shown as pictures.
+_EMOJI = (
+    "231A-231B 23E9-23EC 23F0 23F3 25FD-25FE 2614-2615 2648-2653 267F 2693 26A1 26AA-26AB 26BD-26BE 26C4-26C5 "
+    "26CE 26D4 26EA 26F2-26F3 26F5 26FA 26FD 2705 270A-270B 2728 274C 274E 2753-2755 2757 2764 2795-2797 27B0 "
+    "27BF 2B1B-2B1C 2B50 2B55 1F004 1F0CF 1F18E 1F191-1F19A 1F1E6-1F1FF 1F201 1F21A 1F22F 1F232-1F236 1F238-1F23A "
+    "1F250-1F251 1F300-1F64F 1F680-1F6FF 1F7E0-1F7EB 1F90C-1F9FF 1FA70-1FAFF"
+)
 
 
 @cache
@@ -75,6 +82,11 @@ def unicode_table() -> Bits:
     table[0x1C:0x20] = (table[0x1C:0x20] & ~np.uint32(KIND)) | SPACE | SPLITS  # Python's white space, not Unicode's
     for char in _WORD_SPACES:
         table[ord(char)] = (table[ord(char)] & ~np.uint32(KIND)) | SPACE
+    for block in _EMOJI.split():
+        first, _, last = block.partition("-")
+        codes = np.arange(int(first, 16), int(last or first, 16) + 1)
+        symbols = codes[table[codes] & KIND == SYMBOL]
+        table[symbols] = (table[symbols] & ~np.uint32(KIND)) | EMOJI
     _mark_chinese(table)
     table.flags.writeable = False
     return table

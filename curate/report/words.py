@@ -6,25 +6,26 @@ from functools import cache
 
 from langcodes import Language
 
-from glotmill.curate.language import language as measure_language
-from glotmill.curate.quality import quality
 from glotmill.curate.report.markup import Html, element, joined, tag
 from glotmill.curate.rules import EVERYWHERE, Rule, RuleSet, scope_kind
+from glotmill.curate.signals import MEASURES
 from glotmill.schemas.errors import RecipeError
 from glotmill.schemas.languages import language
 from glotmill.schemas.reasons import Quarantined, Related, Skipped, explained
 
-_ENTRY = re.compile(r"^ {4}(\w+): (.*(?:\n {8}.*)*)", re.MULTILINE)
+_ENTRY = re.compile(r"^ {4}(\w+(?:,\s+\w+)*): (.*(?:\n {8}.*)*)", re.MULTILINE)
 
 
 @cache
 def meanings() -> dict[str, str]:
     """By signal, what its measure's docstring says that it is; empty where docstrings are stripped."""
     told: dict[str, str] = {}
-    for measure in (measure_language, quality):
+    for measure in MEASURES:
         _, _, added = (inspect.getdoc(measure.run) or "").partition("Adds:\n")
         added, _, _ = added.partition("\n\n")
-        told |= {name: " ".join(text.split()) for name, text in _ENTRY.findall(added)}
+        told |= {
+            name: " ".join(text.split()) for names, text in _ENTRY.findall(added) for name in re.split(r",\s+", names)
+        }
     return told
 
 

@@ -18,6 +18,7 @@ from glotmill.curate.report import examples, facts, words
 from glotmill.curate.report.markup import Column, Html, Share, Table, cut, element, escape, number, show
 from glotmill.curate.report.page import page
 from glotmill.curate.report.svg import Stage, bar, funnel
+from glotmill.curate.signals import SIGNALS
 from glotmill.jobs import pipeline
 from glotmill.jobs.report_step import report_step
 from glotmill.jobs.state import State
@@ -381,4 +382,4 @@ def test_whose_limits_were_used_is_told(language: str, limits: str) -> None:
 
 
 def test_every_signal_that_a_rule_may_read_is_explained() -> None:
-    assert set(rules.SIGNALS) <= words.meanings().keys()
+    assert set(SIGNALS) <= words.meanings().keys()

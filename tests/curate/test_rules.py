@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from glotmill.curate.judgement import judge_batch
-from glotmill.curate.rules import SIGNALS, Rule, RuleSet, parse_rule, ruleset
+from glotmill.curate.rules import Rule, RuleSet, parse_rule, ruleset
+from glotmill.curate.signals import SIGNALS
 from glotmill.schemas.errors import RecipeError, SchemaError
 from glotmill.schemas.recipe import Quality
 

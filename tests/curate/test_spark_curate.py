@@ -11,7 +11,8 @@ from glotmill.curate.judgement import VERDICT_COLUMNS, judge_batch
 from glotmill.curate.language import language
 from glotmill.curate.measure import chain
 from glotmill.curate.quality import quality
-from glotmill.curate.rules import SIGNALS, RuleSet, ruleset
+from glotmill.curate.rules import RuleSet, ruleset
+from glotmill.curate.signals import SIGNALS
 from glotmill.curate.spark import apply, judge
 from glotmill.schemas.errors import SchemaError
 from glotmill.schemas.recipe import Quality

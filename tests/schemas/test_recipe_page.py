@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from glotmill.curate.rules import SIGNALS, ruleset
+from glotmill.curate.rules import ruleset
+from glotmill.curate.signals import SIGNALS
 from glotmill.schemas.errors import RecipeError
 from glotmill.schemas.recipe import Quality, Recipe
 from glotmill.schemas.recipe_file import load, with_sets

@@ -1,0 +1,84 @@
+"""Lines that hold one of some phrases."""
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from glotmill.curate.kernels.compiled import kernel
+from glotmill.curate.kernels.pieces import Pieces, pieces
+
+Ints = npt.NDArray[np.int64]
+_FILTER = 1 << 12
+
+
+@cache
+def _table(
+    phrases: tuple[tuple[str, ...], ...],
+) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.uint64], Ints, Ints, Ints]:
+    """A filter by the last bits of a phrase's first unit, then phrases sorted by it: first units, bounds, kinds,
+    units."""
+    found = [
+        (part.unit_hash.tolist(), kind)
+        for kind, group in enumerate(phrases)
+        for part in (pieces(pa.array([p])) for p in group)
+    ]
+    found.sort()
+    bits = np.zeros(_FILTER, np.bool_)
+    bits[[units[0] % _FILTER for units, _ in found]] = True
+    return (
+        bits,
+        np.array([units[0] for units, _ in found], np.uint64),
+        np.cumsum([0, *(len(units) for units, _ in found)]).astype(np.int64),
+        np.array([kind for _, kind in found], np.int64),
+        np.array([unit for units, _ in found for unit in units], np.uint64).view(np.int64),
+    )
+
+
+def phrase_lines(cut: Pieces, phrases: Sequence[Sequence[str]]) -> Ints:
+    """int64 (n, kinds): of each text, the lines that hold a phrase of each kind.
+
+    Phrases are compared unit by unit in lower case: as whole words where spaces part words, also within text of a
+    script where they don't; punctuation between the words doesn't matter.
+    """
+    groups = tuple(tuple(group) for group in phrases)
+    counts: Ints = _phrase_lines(cut.line_bounds, cut.line_unit, cut.unit_hash, len(groups), *_table(groups))
+    return counts
+
+
+@kernel
+def _phrase_lines(
+    line_bounds: Any,
+    line_unit: Any,
+    hashes: Any,
+    kinds: int,
+    bits: Any,
+    firsts: Any,
+    bounds: Any,
+    kind_of: Any,
+    units: Any,
+) -> Ints:
+    out = np.zeros((len(line_bounds) - 1, kinds), np.int64)
+    seen = np.zeros(kinds, np.int64)  # the line, counted from 1, that was last counted
+    for d in range(len(line_bounds) - 1):
+        for line in range(line_bounds[d], line_bounds[d + 1]):
+            end = line_unit[line + 1]
+            for u in range(line_unit[line], end):
+                if not bits[hashes[u] & np.uint64(_FILTER - 1)]:
+                    continue
+                p = np.searchsorted(firsts, hashes[u])
+                while p < len(firsts) and firsts[p] == hashes[u]:
+                    size = bounds[p + 1] - bounds[p]
+                    same = u + size <= end
+                    k = np.int64(1)
+                    while same and k < size:
+                        same = np.int64(hashes[u + k]) == units[bounds[p] + k]
+                        k += 1
+                    if same and seen[kind_of[p]] <= line:
+                        seen[kind_of[p]] = line + 1
+                        out[d, kind_of[p]] += 1
+                    p += 1
+    return out
