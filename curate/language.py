@@ -7,6 +7,7 @@ import pyarrow as pa
 
 from glotmill.curate.kernels.reading import read_windows
 from glotmill.curate.kernels.scripts import main_scripts
+from glotmill.curate.kernels.unicode import rows
 from glotmill.curate.lid import LID176, Candidates, language_model
 from glotmill.curate.measure import Columns, measure
 from glotmill.schemas.languages import NO_LANGUAGE, from_lid176, parse_language
@@ -92,3 +93,9 @@ def _language(label: str, script: str) -> str:
         return parse_language(name)  # GlotLID's swh_Latn is our swa_Latn, so that models agree on cells
     except ValueError:
         return name
+
+
+@cache
+def thresholds() -> dict[str, float]:
+    """By language, and "*" for others, the language_score under which a label is uncertain."""
+    return {language: float(limit) for language, limit in rows("language_thresholds.tsv")}

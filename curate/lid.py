@@ -41,7 +41,7 @@ def language_model(name: str) -> LanguageModel:
     Raises:
         RecipeError: the file is absent or no fastText model.
     """
-    if name == LID176:
+    if name in (LID176, "combined", "cld2"):  # XXX until merged
         with resources.as_file(resources.files("glotmill.curate").joinpath("data/lid.176.ftz")) as path:
             return _load(path)
     try:

@@ -11,8 +11,7 @@ import pyarrow.parquet as pq
 from glotmill.curate.dedup.exact import text_hash
 from glotmill.curate.language import language
 from glotmill.curate.measure import Measure, chain
-from glotmill.curate.quality import quality
-from glotmill.curate.repetition import repetition
+from glotmill.curate.signals import MEASURES, optional
 from glotmill.schemas.atomic import Transaction
 from glotmill.schemas.document import DOCUMENT
 from glotmill.schemas.parquet import write_table
@@ -30,8 +29,8 @@ def measures(recipe: Recipe) -> tuple[Measure, ...]:
     by = recipe.language
     return (
         language.bind(model=by.model, windows=by.windows, window_bytes=by.window_bytes),
-        quality,
-        repetition,
+        *MEASURES[1:],
+        *optional(recipe.quality),
         text_hash,
     )
 

@@ -1,6 +1,7 @@
 """What can be counted in a text, as numbers that rules compare with limits."""
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +17,6 @@ from glotmill.curate.kernels.urls import url_chars
 from glotmill.curate.measure import Columns, measure
 
 Floats = npt.NDArray[np.float64]
-Counts = npt.NDArray[np.int64]
 
 _SHARES = {
     "letter_share": (scan.LETTERS, scan.VISIBLE),
@@ -153,6 +153,7 @@ def _boilerplate() -> tuple[str, ...]:
     return tuple(phrase for _, phrase in rows("boilerplate.tsv"))
 
 
-def ratio(part: Counts, whole: Counts) -> Floats:
+def ratio(part: npt.NDArray[Any], whole: npt.NDArray[Any]) -> Floats:
     """part / whole; 0 where the whole is 0."""
-    return np.divide(part, whole, out=np.zeros(len(part)), where=whole > 0)
+    found: Floats = np.divide(part, whole, out=np.zeros(len(part)), where=whole > 0)
+    return found

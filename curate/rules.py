@@ -6,21 +6,23 @@ It says what is dropped: `words < 50` drops the documents for which it holds. We
 import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from difflib import get_close_matches
 from functools import cached_property
-from typing import Literal, cast, get_args
+from typing import Any, Literal, cast, get_args
 
 from glotmill.curate.kernels.unicode import scripts
-from glotmill.curate.presets import preset
-from glotmill.curate.signals import SIGNALS
+from glotmill.curate.language import thresholds
+from glotmill.curate.presets import Written, preset
+from glotmill.curate.signals import SIGNALS, names
 from glotmill.schemas.errors import RecipeError
 from glotmill.schemas.languages import parse_language
-from glotmill.schemas.recipe import Quality
+from glotmill.schemas.recipe import Language, Quality
 
 Comparison = Literal["<", "<=", ">", ">=", "==", "!="]
 EVERYWHERE = "*"
 DOMAIN = "domain:"
+_CODE = f"{DOMAIN}code"
 SMALLEST_LIMIT = 1e-9  # what a margin is divided by where the limit is nearer to zero
 
 _WRITTEN = re.compile(r"\s*(?P<signal>[A-Za-z_]\w*)\s*(?P<comparison><=|>=|==|!=|<|>)\s*(?P<limit>\S+)\s*")
@@ -95,9 +97,30 @@ class RuleSet:
         """Every column that a judgement reads."""
         return (*self.keys, *self.signals)
 
+    @property
+    def written(self) -> list[Any]:
+        """All of it as a JSON value; equal ones judge alike."""
+        return [
+            [reason, [[scope, rule and asdict(rule)] for scope, rule in of.items()]]
+            for reason, of in self.rules.items()
+        ]
+
     def __iter__(self) -> Iterator[Rule]:
         """Every rule, reason by reason."""
         return (rule for scopes in self.rules.values() for rule in scopes.values() if rule is not None)
+
+    def narrowed(self, languages: Collection[str]) -> "RuleSet":
+        """The same rules without the scopes of other languages than these: a preset may have thousands."""
+        return RuleSet(
+            {
+                reason: {
+                    scope: rule
+                    for scope, rule in scopes.items()
+                    if scope_kind(scope) != "language" or scope in languages
+                }
+                for reason, scopes in self.rules.items()
+            }
+        )
 
     def resolve(
         self, *, domain: str | None = None, language: str | None = None, script: str | None = None
@@ -119,27 +142,61 @@ def scope_kind(scope: str) -> str:
     return "script" if len(scope) == 4 and scope[0].isupper() else "language"
 
 
-def ruleset(quality: Quality, *, signals: Collection[str] = SIGNALS) -> RuleSet:
-    """The rules of a recipe: its preset's, then its own.
+def ruleset(
+    quality: Quality,
+    language: Language | None = None,
+    *,
+    signals: Collection[str] | None = None,
+    calibrated: Written | None = None,
+) -> RuleSet:
+    """The rules of a recipe: those of its section on languages, its preset's, the calibrated ones, then its own.
 
     A rule that the recipe writes for every language replaces the preset's in all languages and scripts (not in a
     domain, unless it is null); one written for a language, a script or `domain:NAME` adds to that scope alone.
 
+    Args:
+        language: The recipe's section; None has no rules.
+        signals: Those that rules may read; by default what this section has measured.
+        calibrated: The limits of the folder that `quality.calibration` names.
+
     Raises:
         RecipeError: a rule can't be read, or null takes out a reason that no rule has.
     """
+    known = names(quality) if signals is None else signals
     rules: dict[str, dict[str, Rule | None]] = {}
-    for scope, reasons in preset(quality.preset).items():
-        for reason, text in reasons.items():
-            _put(rules, scope, reason, text, signals)
+    written = preset(quality.preset, semantics=quality.semantics)
+    for given in (language_rules(language) if language else {}, written, calibrated or {}):
+        for scope, reasons in given.items():
+            for reason, text in reasons.items():
+                _put(rules, scope, reason, text, known)
     for key, value in quality.rules.items():
         if isinstance(value, dict):
             scope = _scope(key)
             for reason, text in value.items():
-                _put(rules, scope, reason, text, signals)
+                _check_null(rules, scope, reason, text)
+                _put(rules, scope, reason, text, known)
         else:
-            _replace(rules, key, value, signals)
+            _check_null(rules, EVERYWHERE, key, value)
+            _replace(rules, key, value, known)
     return RuleSet({reason: scopes for reason, scopes in rules.items() if any(scopes.values())})
+
+
+def language_rules(language: Language) -> Written:
+    """What the recipe's section on languages drops: documents whose language is uncertain, or isn't wanted.
+
+    Source code is exempt: what its comments are written in doesn't matter.
+    """
+    rules: Written = {}
+    uncertain, other = "uncertain_language", "other_language"
+    if language.min_score is not None:
+        limits = thresholds() if language.min_score == "per_language" else {EVERYWHERE: language.min_score}
+        for scope, limit in limits.items():
+            rules.setdefault(scope, {})[uncertain] = f"language_score < {limit:g}"
+        rules.setdefault(_CODE, {})[uncertain] = None
+    if language.keep is not None:
+        for scope, text in {EVERYWHERE: "language_score >= 0", **dict.fromkeys((*language.keep, _CODE))}.items():
+            rules.setdefault(scope, {})[other] = text
+    return rules
 
 
 def _replace(rules: dict[str, dict[str, Rule | None]], reason: str, text: str | None, signals: Collection[str]) -> None:
@@ -152,10 +209,14 @@ def _replace(rules: dict[str, dict[str, Rule | None]], reason: str, text: str | 
 def _put(
     rules: dict[str, dict[str, Rule | None]], scope: str, reason: str, text: str | None, signals: Collection[str]
 ) -> None:
-    if text is None and reason not in rules:
-        raise RecipeError(f"rule {reason!r} of {scope} is null, but no rule has that reason: {_nearest(reason, rules)}")
     rule = None if text is None else parse_rule(text, reason=reason, scope=scope, signals=signals)
     rules.setdefault(reason, {})[scope] = rule
+
+
+def _check_null(rules: Mapping[str, object], scope: str, reason: str, text: str | None) -> None:
+    if text is None and reason not in rules:
+        where = "" if scope == EVERYWHERE else f" of {scope}"
+        raise RecipeError(f"rule {reason!r}{where} is null, but no rule has that reason: {_nearest(reason, rules)}")
 
 
 def _scope(key: str) -> str:

@@ -1,4 +1,4 @@
-"""The signals that rules may read: what every document is measured for."""
+"""The signals that rules may read: what documents are measured for."""
 
 import pyarrow as pa
 
@@ -6,8 +6,11 @@ from glotmill.curate.language import language
 from glotmill.curate.measure import Measure
 from glotmill.curate.quality import quality
 from glotmill.curate.repetition import repetition
+from glotmill.curate.stop_words import stop_words
+from glotmill.curate.unigrams import UNIGRAM, unigrams
+from glotmill.schemas.recipe import Quality
 
-MEASURES = (language, quality, repetition)
+MEASURES = (language, quality, repetition, stop_words)  # of every document
 
 
 def numbers(*measures: Measure) -> tuple[str, ...]:
@@ -21,3 +24,13 @@ def numbers(*measures: Measure) -> tuple[str, ...]:
 
 
 SIGNALS = numbers(*MEASURES)
+
+
+def names(quality: Quality) -> tuple[str, ...]:
+    """The signals that a recipe with this section has measured."""
+    return (*SIGNALS, *((UNIGRAM,) if quality.calibration else ()))
+
+
+def optional(quality: Quality) -> tuple[Measure, ...]:
+    """The measures that only a recipe with this section asks for; its paths are absolute."""
+    return (unigrams(quality.calibration),) if quality.calibration else ()

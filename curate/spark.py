@@ -69,6 +69,35 @@ def judge(df: DataFrame, rules: RuleSet) -> DataFrame:
     )
 
 
+def counterfactuals(judged: DataFrame) -> DataFrame:
+    """What each rule removes, and what it alone removes.
+
+    Args:
+        judged: What `judge` gives, with `language`.
+
+    Returns:
+        language, reason, and three counts of documents: breaks (the rule holds), first (it is the one that the books
+        count) and only (no other rule holds, so that without it they were kept). Of each language one row has null for
+        a reason and its documents as `breaks`.
+
+    Cost: one shuffle of counts, a row for each language and reason.
+    """
+    documents = judged.groupBy("language").agg(F.count("*").alias("breaks"))
+    documents = documents.select("language", F.lit(None).cast("string").alias("reason"), "breaks", *_zeros())
+    broken = judged.select("language", F.col("reason").alias("counted"), F.size("reasons").alias("count"), "reasons")
+    each = broken.select("language", "counted", "count", F.explode("reasons.reason").alias("reason"))
+    found = each.groupBy("language", "reason").agg(
+        F.count("*").alias("breaks"),
+        F.count_if(F.col("reason") == F.col("counted")).alias("first"),
+        F.count_if(F.col("count") == 1).alias("only"),
+    )
+    return documents.unionByName(found)
+
+
+def _zeros() -> list[Column]:
+    return [F.lit(0).cast("long").alias(name) for name in ("first", "only")]
+
+
 def _judged(reason: str, place: int, scopes: Mapping[str, Rule | None]) -> Column:
     """One reason's struct of order, broken, margin and rule for a row; null where no rule applies to it."""
     rules = [rule for rule in scopes.values() if rule is not None]

@@ -10,8 +10,20 @@ from glotmill.schemas.units import Books, Outcome, Unit
 
 
 def write_verdicts(unit: Unit, files: Transaction, rows: pa.Table) -> Outcome:
-    """The judgement's rows of one unit, in any order, to verdicts/."""
-    return _write(unit, files, rows, "verdicts", VERDICT, "reason", "")
+    """The judgement's rows of one unit, in any order, to verdicts/; how often each rule was broken, to the receipt."""
+    outcome = _write(unit, files, rows, "verdicts", VERDICT, "reason", "")
+    return Outcome(outcome.books, outcome.digests, facts=_broken(rows["reasons"].combine_chunks()))
+
+
+def _broken(reasons: pa.ListArray) -> dict[str, dict[str, int]]:
+    """By reason, the documents that break its rule, and those that break no other: what the rule alone removes."""
+    alone = reasons.filter(pc.equal(pc.list_value_length(reasons), 1))
+    return {"broken": _counts(reasons), "only": _counts(alone)}
+
+
+def _counts(reasons: pa.ListArray) -> dict[str, int]:
+    names = pc.struct_field(reasons.flatten(), "reason")
+    return dict(sorted((c["values"], c["counts"]) for c in pc.value_counts(names).to_pylist()))
 
 
 def write_dedup(unit: Unit, files: Transaction, rows: pa.Table) -> Outcome:

@@ -3,6 +3,7 @@
 import argparse
 import sys
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,15 @@ from glotmill.schemas.errors import GlotmillError
 
 if TYPE_CHECKING:  # --help and errors in a recipe shouldn't wait for pyspark and pydantic
     from glotmill.schemas.recipe import Recipe
+
+
+# command -> module of jobs/ with its options and what it does, and one line of help
+_TOOLS = {
+    "calibrate": ("calibrate", "fit the limits of the quality rules, per language, to text that you trust"),
+    "counterfactuals": ("counterfactuals", "say what each quality rule removes, and what it alone removes"),
+    "lid": ("lid", "measure language identification on texts whose language is known"),
+    "train-quality": ("train_quality", "train a quality classifier from good and bad texts"),
+}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -47,6 +57,9 @@ def _parser() -> argparse.ArgumentParser:
     verify.add_argument("out", type=Path)
     verify.add_argument("--sample", type=float, default=1.0, help="share of the documents to decode and compare")
     _run_options(command("demo", _demo, "run the bundled sample and verify the result"), recipe=False)
+    for name, (module, help) in _TOOLS.items():
+        tool = import_module(f"glotmill.jobs.{module}")
+        tool.options(command(name, tool.act, help))
     command("java-home", _java_home, "print a JAVA_HOME that Spark runs on, for spark-submit")
     return parser
 

@@ -33,19 +33,24 @@ def signals(spark: SparkSession, state: State, units: Iterable[str] | None = Non
     return parquet(spark, [path for path in paths if wanted is None or path.stem in wanted])
 
 
-def verdicts(spark: SparkSession, state: State, ruleset: RuleSet, units: Sequence[str]) -> DataFrame:
+def verdicts(spark: SparkSession, state: State, ruleset: RuleSet, units: Sequence[str] | None) -> DataFrame:
     """id, source_id, the judgement's columns and unit; evaluated in the JVM, no shuffle."""
-    return judge(signals(spark, state, units), ruleset)
+    return judge(signals(spark, state, units), ruleset.narrowed(_languages(state)))
 
 
 def duplicates(spark: SparkSession, state: State, ruleset: RuleSet) -> DataFrame:
     """The dedup table of all documents that the rules keep: the rules are evaluated again, which spares a join."""
     dedup = state.recipe.dedup
-    kept = judge(signals(spark, state), ruleset).where("keep")
+    kept = judge(signals(spark, state), ruleset.narrowed(_languages(state))).where("keep")
     if dedup.mode == "off":
         return no_duplicates(kept)
     sources = [source.name for source in state.recipe.sources]
     return exact_duplicates(kept, scope=dedup.scope, keep=dedup.keep, sources=sources)
+
+
+def _languages(state: State) -> set[str]:
+    """Those that some document is in."""
+    return {language for receipt in state.receipts("measure").values() for language in receipt.facts["languages"]}
 
 
 def index(spark: SparkSession, state: State) -> DataFrame | None:

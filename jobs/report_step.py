@@ -6,6 +6,7 @@ from pyspark.sql import SparkSession
 
 from glotmill.curate.report import examples, facts
 from glotmill.curate.report.page import page
+from glotmill.jobs.located import recipe_rules
 from glotmill.jobs.state import State
 from glotmill.jobs.steps import Step
 from glotmill.jobs.units import Desk
@@ -25,7 +26,7 @@ def report_step(state: State) -> Step:
 
     def act(spark: SparkSession, state: State, units: Sequence[Unit], desk: Desk) -> None:
         def write(unit: Unit, files: Transaction) -> tuple[Outcome, tuple[()]]:
-            text = page(facts.gather(state.ledger, state.recipe), examples.gather(state.ledger))
+            text = page(facts.gather(state.ledger, state.recipe), examples.gather(state.ledger), recipe_rules(state))
             files.path(REPORT).write_text(text, encoding="utf-8", newline="\n")
             return Outcome(), ()
 
@@ -36,7 +37,7 @@ def report_step(state: State) -> Step:
         (),
         units,
         act,
-        state.recipe.model_dump(mode="json"),
+        [state.recipe.model_dump(mode="json"), recipe_rules(state).written],
         code_version(
             ("glotmill.curate.report.page",), ("langcodes", "language-data"), ("glotmill.curate.report:style.css",)
         ),

@@ -1,30 +1,28 @@
 """The steps of a run, in order: what units each has, what they depend on, and how Spark does them."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from pyspark.sql import SparkSession
 
-from glotmill.curate import measure_unit, rules, verdicts
+from glotmill.curate import measure_unit, verdicts
 from glotmill.curate.cut import cut_unit
 from glotmill.curate.extract import files
 from glotmill.curate.extract.unit import extract_unit
-from glotmill.curate.lid import LID176, language_model
 from glotmill.jobs import plans
+from glotmill.jobs.located import contents, located, recipe_rules
 from glotmill.jobs.state import State
 from glotmill.jobs.units import Desk, finish_empty, over_groups, over_units, raise_reported
-from glotmill.schemas.atomic import file_digest
 from glotmill.schemas.code import code_version
 from glotmill.schemas.document import DEDUP, VERDICT
 from glotmill.schemas.ids import fingerprint
-from glotmill.schemas.recipe import Language
 from glotmill.schemas.units import Unit
 
 _MEASURED_BY = tuple(
     f"glotmill.curate:data/{name}"
-    for name in ("lid.176.ftz", "unicode.tsv", "casefold.tsv", "compose.tsv", "boilerplate.tsv")
+    for name in ("lid.176.ftz", "unicode.tsv", "casefold.tsv", "compose.tsv", "boilerplate.tsv", "stop_words.tsv")
 )
 
 Action = Callable[[SparkSession, State, Sequence[Unit], Desk], None]
@@ -82,8 +80,7 @@ def extract_step(state: State) -> Step:
 
 
 def measure_step(state: State) -> Step:
-    language, content = _language(state)
-    recipe = state.recipe.model_copy(update={"language": language})
+    recipe = located(state)
 
     def act(spark: SparkSession, state: State, units: Sequence[Unit], desk: Desk) -> None:
         work = partial(measure_unit.measure_unit, out=state.out, measures=measure_unit.measures(recipe))
@@ -94,23 +91,13 @@ def measure_step(state: State) -> Step:
         ("signals",),
         partial(following, "measure", ()),
         act,
-        {"language": language.model_dump(mode="json", exclude={"model"}), "model": content},
+        [recipe.language.model_dump(mode="json", include={"windows", "window_bytes"}), contents(recipe)],
         code_version(("glotmill.curate.measure_unit",), ("fasttext-numpy2-wheel",), _MEASURED_BY),
     )
 
 
-def _language(state: State) -> tuple[Language, str]:
-    """The recipe's section with the model's whole path, and what the model is, by content."""
-    asked = state.recipe.language
-    if asked.model == LID176:
-        return asked, LID176
-    path = state.base / asked.model
-    language_model(str(path))  # found wrong here, before any work
-    return asked.model_copy(update={"model": str(path)}), file_digest(path)
-
-
 def judge_step(state: State) -> Step:
-    ruleset = rules.ruleset(state.recipe.quality)
+    ruleset = recipe_rules(state)
 
     def act(spark: SparkSession, state: State, units: Sequence[Unit], desk: Desk) -> None:
         judged = plans.verdicts(spark, state, ruleset, [unit.key for unit in units])
@@ -122,13 +109,8 @@ def judge_step(state: State) -> Step:
         ("verdicts",),
         partial(following, "judge", (("measure", "signals"),)),
         act,
-        [
-            [reason, [[scope, rule and asdict(rule)] for scope, rule in of.items()]]
-            for reason, of in ruleset.rules.items()
-        ],
-        code_version(
-            ("glotmill.curate.spark", "glotmill.curate.verdicts"), (), ("glotmill.curate:data/glotmill.yaml",)
-        ),
+        ruleset.written,
+        code_version(("glotmill.curate.spark", "glotmill.curate.verdicts")),
     )
 
 
@@ -147,7 +129,7 @@ def dedup_step(state: State) -> Step:
         return [Unit("dedup", key, part.label, {}, (everything,)) for key, part in state.parts().items()]
 
     def act(spark: SparkSession, state: State, units: Sequence[Unit], desk: Desk) -> None:
-        found = plans.duplicates(spark, state, rules.ruleset(state.recipe.quality))
+        found = plans.duplicates(spark, state, recipe_rules(state))
         raise_reported(over_groups(found, units, verdicts.write_dedup, desk).toArrow())
         finish_empty(units, DEDUP, verdicts.write_dedup, desk, "dedup")
 

@@ -8,6 +8,7 @@ from glotmill.schemas.languages import parse_language
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9_.-]*$"
 DOMAIN = r"^[a-z0-9][a-z0-9_-]*$"
+SIGNAL = r"^[a-z][a-z0-9_]*$"
 
 
 class _Section(BaseModel):
@@ -72,16 +73,43 @@ class Extract(_Section):
 class Language(_Section):
     """From text to a language label such as ita_Latn."""
 
-    model: str = Field("lid176", description="lid176, or the path of a fastText model")
+    model: str = Field(
+        "combined",
+        description="combined (lid.176 and CLD2, calibrated), lid176, cld2, or the path of a fastText model",
+    )
     window_bytes: int = Field(600, ge=64, description="UTF-8 bytes of each window of the text that the model reads")
     windows: int = Field(3, ge=1, description="windows, spread evenly over the text")
+    min_score: Literal["per_language"] | Annotated[float, Field(ge=0, le=1)] | None = Field(
+        None,
+        description=(
+            "documents whose language_score is lower are dropped as uncertain_language: per_language takes a limit "
+            "measured for each language, a number is for all; null drops none"
+        ),
+    )
+    keep: tuple[Annotated[str, AfterValidator(_language)], ...] | None = Field(
+        None, description="languages to keep; documents of others are dropped as other_language; null keeps all"
+    )
+
+
+class Classifier(_Section):
+    """A trained judge of quality: any supervised fastText model."""
+
+    model: str = Field(description="path of the fastText model, relative to the recipe's folder")
+    label: str = Field("__label__hq", description="the label whose probability is the signal")
 
 
 class Quality(_Section):
     """Which documents are kept. A rule reads `words < 50` and drops what it holds for."""
 
-    preset: Literal["glotmill", "none"] = Field(
+    preset: Literal["glotmill", "gopher", "c4", "fineweb", "fineweb2", "dclm", "none"] = Field(
         "glotmill", description="the rules to begin with; none begins without any"
+    )
+    semantics: Literal["paper", "datatrove"] = Field(
+        "paper",
+        description=(
+            "what the signals of the presets gopher, c4, fineweb and fineweb2 mean: the paper's words, read strictly "
+            "and in every script, or what datatrove 0.10 computes, verdict by verdict"
+        ),
     )
     rules: dict[str, dict[str, str | None] | str | None] = Field(
         default_factory=dict,
@@ -89,6 +117,16 @@ class Quality(_Section):
             "reason: rule, for every language; or language or script: {reason: rule}, which overrides. "
             "null takes a rule out"
         ),
+    )
+    lines: dict[str, str | None] = Field(
+        default_factory=dict,
+        description="reason: rule over one line, such as 'line_words < 3'; lines for which it holds are cut out",
+    )
+    calibration: str | None = Field(
+        None, description="folder that `glotmill calibrate` wrote, relative to the recipe's folder: limits per language"
+    )
+    classifiers: dict[Annotated[str, Field(pattern=SIGNAL)], Classifier] = Field(
+        default_factory=dict, description="name: fastText classifier, which adds the signal NAME_score"
     )
 
 

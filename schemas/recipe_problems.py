@@ -4,12 +4,12 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any, get_args
+from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from glotmill.schemas.recipe import DOMAIN, NAME, Recipe
+from glotmill.schemas.recipe import DOMAIN, NAME, SIGNAL, Recipe
 from glotmill.schemas.yaml_source import Place, Problem
 
 _WANTED = {
@@ -24,6 +24,7 @@ _WANTED = {
 _SPELLING = {
     NAME: ("letters, digits, '_', '.' and '-', a letter or digit first", r"[^A-Za-z0-9_.-]+"),
     DOMAIN: ("lower-case letters, digits, '_' and '-', a letter or digit first", r"[^a-z0-9_-]+"),
+    SIGNAL: ("lower-case letters, digits and '_', a letter first", r"[^a-z0-9_]+"),
 }
 _SHOWN = 60
 
@@ -138,6 +139,8 @@ def section(place: Place) -> type[BaseModel] | None:
     for step in place:
         if isinstance(step, int):
             kind = next((arg for arg in get_args(kind) if arg is not Ellipsis), None)
+        elif get_origin(kind) is dict:
+            kind = get_args(kind)[1]
         else:
             fields = kind.model_fields if _is_model(kind) else {}
             kind = fields[step].annotation if step in fields else None
@@ -193,6 +196,7 @@ _SENTENCES: Mapping[str, Callable[[Place, ErrorDetails, dict[str, Any]], str]] =
     "string_pattern_mismatch": _misspelt,
     "greater_than": _bound("over", "gt"),
     "greater_than_equal": _bound("of at least", "ge"),
+    "less_than_equal": _bound("of at most", "le"),
     "finite_number": lambda place, error, context: f"is {shown(error['input'])}; write a finite number",
     "too_short": lambda place, error, context: f"is {shown(error['input'])}; write at least {context['min_length']}",
     "value_error": lambda place, error, context: str(context["error"]),

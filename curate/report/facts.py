@@ -47,6 +47,8 @@ class Facts:
         sources: By name, in the recipe's order.
         measured: Documents of each language before anything was dropped.
         dropped: By language and reason, where the step cut tells it.
+        broken: By reason, the documents that break its rule, whatever reason the books count them under.
+        only: By reason, those that break no other rule.
         cells: By cell, the token store.
         mix: None before the step mix.
         manifest: None before the step manifest.
@@ -57,6 +59,8 @@ class Facts:
     sources: dict[str, SourceFacts]
     measured: dict[str, int]
     dropped: dict[str, dict[str, int]]
+    broken: dict[str, int]
+    only: dict[str, int]
     cells: dict[str, CellFacts]
     mix: Plan | None = None
     manifest: Manifest | None = None
@@ -100,10 +104,15 @@ def gather(ledger: Ledger, recipe: Recipe) -> Facts:
         sources=_sources(recipe, receipts["extract"].values()),
         measured={},
         dropped={},
+        broken={},
+        only={},
         cells={},
     )
     for receipt in receipts["measure"].values():
         _add(facts.measured, receipt.facts["languages"])
+    for receipt in receipts["judge"].values():
+        _add(facts.broken, receipt.facts.get("broken", {}))
+        _add(facts.only, receipt.facts.get("only", {}))
     for receipt in receipts["cut"].values():
         for language, reasons in receipt.facts.get("dropped", {}).items():
             _add(facts.dropped.setdefault(language, {}), reasons)

@@ -69,12 +69,13 @@ def drops(facts: Facts, examples: Examples, rules: RuleSet) -> Html:
         return element("p", "No document was dropped.")
     rows = [
         [element("code", reason), words.rule_text(rules, reason) or words.relation(reason), count]
-        + [Share.of(count, books.records), bar(count, ranked[0][1])]
+        + [Share.of(count, books.records), *_counterfactual(facts, reason), bar(count, ranked[0][1])]
         for reason, count in ranked
     ]
     gone = _sum(books.dropped)
-    total = ["All", "", gone, Share.of(gone, books.records), Html("")]
+    total = ["All", "", gone, Share.of(gone, books.records), "", "", Html("")]
     columns = [Column("Reason"), Column("Dropped where", kind="text"), number("Documents"), number("Share of all")]
+    columns += [number("Break it"), number("It alone removes")]
     return joined(
         [
             element("p", prose.DROPS),
@@ -82,6 +83,13 @@ def drops(facts: Facts, examples: Examples, rules: RuleSet) -> Html:
             *(_reason(reason, count, examples.dropped.get(reason, []), rules) for reason, count in ranked[:60]),
         ]
     )
+
+
+def _counterfactual(facts: Facts, reason: str) -> list[int | str]:
+    """Documents that break a rule, and those that only this one removes; nothing for what is no rule."""
+    if reason not in facts.broken:
+        return ["", ""]
+    return [facts.broken[reason], facts.only.get(reason, 0)]
 
 
 def _reason(reason: str, count: int, rows: Iterable[Row], rules: RuleSet) -> Html:

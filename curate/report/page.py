@@ -3,20 +3,22 @@
 import json
 from importlib import resources
 
-from glotmill.curate import rules
 from glotmill.curate.report import delivery, losses, prose
 from glotmill.curate.report.examples import Examples
 from glotmill.curate.report.facts import Facts
 from glotmill.curate.report.markup import Html, element, escape, joined
 from glotmill.curate.report.svg import Stage, funnel
+from glotmill.curate.rules import RuleSet
 from glotmill.schemas.units import Books
 
 STYLE = "style.css"
 
 
-def page(facts: Facts, examples: Examples) -> str:
-    """The whole page. Equal facts and examples give equal pages: it holds no time and no path of this machine."""
-    sections = list(_sections(facts, examples))
+def page(facts: Facts, examples: Examples, ruleset: RuleSet) -> str:
+    """The whole page of a run that `ruleset` judged. Equal facts, examples and rules give equal pages: it holds no
+    time and no path of this machine.
+    """
+    sections = list(_sections(facts, examples, ruleset))
     style = resources.files("glotmill.curate.report").joinpath(STYLE).read_text(encoding="utf-8")
     links = joined(element("a", title, href=f"#{name}") for name, title, _ in sections)
     body = joined(
@@ -46,9 +48,8 @@ def page(facts: Facts, examples: Examples) -> str:
     )
 
 
-def _sections(facts: Facts, examples: Examples) -> list[tuple[str, str, Html]]:
+def _sections(facts: Facts, examples: Examples, ruleset: RuleSet) -> list[tuple[str, str, Html]]:
     """Name, title and content of each section that the run has something to say in."""
-    ruleset = rules.ruleset(facts.recipe.quality)
     books, found = facts.books, list[tuple[str, str, Html]]()
     found.append(("funnel", "From records to tokens", funnel(stages(facts), _closing(facts))))
     if facts.measured:

@@ -12,7 +12,8 @@ SOURCES = _one_line("""
 DROPS = _one_line("""
     A rule compares a number measured on the text with a limit. A document that breaks several rules is counted
     once, under the first in the recipe's order. A narrower limit, of a domain, a language or a script, replaces the
-    general one.
+    general one. Break it counts all documents for which a rule holds; it alone removes those that no other rule
+    would have dropped, which is what taking the rule out would bring back.
 """)
 DUPLICATES = _one_line("""
     Texts count as equal when they differ in nothing but case, white space and Unicode form. One document of each

@@ -106,7 +106,7 @@ class Run:
         )
 
     def page(self, recipe: Recipe) -> str:
-        return page(facts.gather(self.ledger, recipe), examples.gather(self.ledger))
+        return page(facts.gather(self.ledger, recipe), examples.gather(self.ledger), rules.ruleset(recipe.quality))
 
 
 def table(schema: pa.Schema, *rows: dict[str, Any]) -> pa.Table:

@@ -13,7 +13,7 @@ from glotmill.curate.measure import chain
 from glotmill.curate.quality import quality
 from glotmill.curate.rules import RuleSet, ruleset
 from glotmill.curate.signals import SIGNALS
-from glotmill.curate.spark import apply, judge
+from glotmill.curate.spark import apply, counterfactuals, judge
 from glotmill.schemas.errors import SchemaError
 from glotmill.schemas.recipe import Quality
 
@@ -101,3 +101,20 @@ def test_a_signal_that_was_not_measured_stops_the_job(spark: SparkSession) -> No
     rules = ruleset(Quality(preset="none", rules={"not_text": "letter_share < 0.5"}))
     with pytest.raises(PySparkException, match="was not measured"):
         judge(df, rules).collect()
+
+
+def test_counterfactuals_count_what_each_rule_removes_and_what_it_alone_removes(spark: SparkSession) -> None:
+    table, rules = random_signals(300, seed=9), RULES["everything"]
+    batch = table.combine_chunks().to_batches()[0]
+    expected: dict[tuple[str, str | None], list[int]] = {}
+    for name, verdict in zip(batch["language"].to_pylist(), judge_batch(batch, rules).to_pylist(), strict=True):
+        expected.setdefault((name, None), [0, 0, 0])[0] += 1
+        broken = [rule["reason"] for rule in verdict["reasons"]]
+        for reason in broken:
+            counts = expected.setdefault((name, reason), [0, 0, 0])
+            counts[0] += 1
+            counts[1] += reason == verdict["reason"]
+            counts[2] += len(broken) == 1
+    found = counterfactuals(judge(spark.createDataFrame(table).repartition(3), rules)).toArrow().to_pylist()
+    assert {(row["language"], row["reason"]): [row["breaks"], row["first"], row["only"]] for row in found} == expected
+    assert any(counts[2] for counts in expected.values())
