@@ -1,11 +1,11 @@
-"""Language models: fastText classifiers, read from their files."""
+"""Language models by name: lid.176, CLD2, both combined, or a fastText classifier from a file."""
 
 import struct
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from io import BytesIO
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -13,43 +13,64 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow.compute as pc
 
-from glotmill.curate.kernels.buffers import utf8
-from glotmill.curate.kernels.subwords import Network, hash_bytes, likeliest, probabilities
+from glotmill.curate.quantised import CANDIDATES, Candidates, Quantised, quantised
 from glotmill.schemas.errors import RecipeError
 
+COMBINED = "combined"
 LID176 = "lid176"
-CANDIDATES = 3  # labels that a text is given, the likeliest first
+CLD2 = "cld2"
+BUILT_IN = (COMBINED, LID176, CLD2)
 
-Candidates = list[tuple[str, float]]
 _MAGIC, _VERSION = 793712314, 12
 _HIERARCHICAL = 1
-_CENTROIDS = 256
 
 
 class LanguageModel(Protocol):
     """Gives labels to texts, each of them some lines."""
 
-    def candidates(self, lines: Any, firsts: npt.NDArray[np.int64]) -> list[Candidates]:
-        """For each text i, its likeliest labels and their mean probability over lines firsts[i] to firsts[i + 1]."""
+    def candidates(
+        self, lines: Any, firsts: npt.NDArray[np.int64], scripts: Sequence[str] | None = None
+    ) -> list[Candidates]:
+        """For each text i, its likeliest labels and their scores in [0, 1], best first, maybe none.
+
+        Args:
+            lines: string array; text i has the lines firsts[i] to before firsts[i + 1].
+            firsts: (n + 1,).
+            scripts: The main script of each text, as `main_scripts` says; counted in the lines where it is not given.
+        """
         ...
 
 
 @cache
 def language_model(name: str) -> LanguageModel:
-    """The model called lid176, or the one in a file; loaded once a process.
+    """The model called combined, lid176 or cld2, or the one in a file; loaded once a process.
 
     Raises:
         RecipeError: the file is absent or no fastText model.
     """
-    if name in (LID176, "combined", "cld2"):  # XXX until merged
-        with resources.as_file(resources.files("glotmill.curate").joinpath("data/lid.176.ftz")) as path:
-            return _load(path)
+    if name == COMBINED:
+        from glotmill.curate.combined import Combined  # here, because it is made of the other two
+
+        return Combined.load()
+    if name == CLD2:
+        from glotmill.curate.cld2 import Cld2
+
+        return Cld2()
+    if name == LID176:
+        return lid176()
     try:
         return _load(Path(name))
     except (OSError, ValueError) as error:
         raise RecipeError(
-            f"language model {name!r} can't be loaded ({error}): give lid176 or the path of a fastText model"
+            f"language model {name!r} can't be loaded ({error}): give {', '.join(BUILT_IN)} or the path of a fastText "
+            "model"
         ) from error
+
+
+@cache
+def lid176() -> Quantised:
+    """Source: Joulin et al. 2016, lid.176.ftz."""
+    return quantised(resources.files("glotmill.curate").joinpath("data/lid.176.ftz").read_bytes())
 
 
 def _load(path: Path) -> LanguageModel:
@@ -59,7 +80,7 @@ def _load(path: Path) -> LanguageModel:
         raise ValueError("not a fastText model of version 12")
     word_ngrams, loss = struct.unpack_from("<ii", head, 28)
     if path.suffix == ".ftz" and word_ngrams == 1 and loss == _HIERARCHICAL:
-        return _quantised(path.read_bytes())
+        return quantised(path.read_bytes())
     import fasttext  # here, because only other models need the library
 
     return Library(fasttext.load_model(str(path)))
@@ -71,7 +92,9 @@ class Library:
 
     model: Any
 
-    def candidates(self, lines: Any, firsts: npt.NDArray[np.int64]) -> list[Candidates]:
+    def candidates(
+        self, lines: Any, firsts: npt.NDArray[np.int64], scripts: Sequence[str] | None = None
+    ) -> list[Candidates]:
         ended = pc.binary_join_element_wise(lines, "\n", "").to_pylist()  # fastText ends a line where it finds one
         labels, values = self.model.f.multilinePredict(ended, CANDIDATES, 0.0, "strict")
         found = []
@@ -82,115 +105,3 @@ class Library:
                     sums[label] += min(1.0, max(0.0, value)) / (last - first)
             found.append(sorted(sums.items(), key=lambda item: (-item[1], item[0]))[:CANDIDATES])
         return found
-
-
-@dataclass(frozen=True, slots=True)
-class Quantised:
-    """A model with hierarchical softmax, run by our own kernel: 5 to 9 times as fast as the library, by language."""
-
-    network: Network
-    labels: tuple[str, ...]
-
-    def candidates(self, lines: Any, firsts: npt.NDArray[np.int64]) -> list[Candidates]:
-        data, offsets = utf8(lines)
-        values = probabilities(data, offsets, firsts, self.network)
-        best = likeliest(values, CANDIDATES)
-        ranked = np.take_along_axis(values, best, axis=1)
-        return [
-            [(self.labels[label], value) for label, value in zip(*row, strict=True)]
-            for row in zip(best.tolist(), ranked.tolist(), strict=True)
-        ]
-
-
-def _quantised(data: bytes) -> Quantised:
-    """Parse the format of fastText 0.9.2: arguments, dictionary, quantised inputs, outputs."""
-    file = BytesIO(data)
-    _, _, dim, _, _, _, _, _, _, _, buckets, shortest, longest, _, _ = _read(file, "<14id")
-    _, words, labels, _, pruned = _read(file, "<iiiqq")
-    entries = []
-    for _ in range(words + labels):
-        name = bytearray()
-        while (byte := file.read(1)) not in (b"\0", b""):
-            name += byte
-        entries.append((bytes(name), _read(file, "<qb")[0]))
-    pairs = np.frombuffer(file.read(8 * pruned), "<i4").reshape(-1, 2)
-    row_of_ngram = np.full(buckets, -1, np.int32)
-    row_of_ngram[pairs[:, 0]] = pairs[:, 1] + words
-    if not _read(file, "<?")[0]:
-        raise ValueError("not quantised")
-    vectors = _quantised_matrix(file, dim)
-    if _read(file, "<?")[0]:
-        raise ValueError("quantised outputs are not supported")
-    rows, columns = _read(file, "<qq")
-    outputs = np.frombuffer(file.read(4 * rows * columns), "<f4").reshape(rows, columns)
-    names = [name for name, _ in entries[:words]]
-    left, right = _tree([count for _, count in entries[words:]])
-    network = Network(
-        vectors=vectors,
-        row_of_ngram=row_of_ngram,
-        kept=np.packbits(row_of_ngram >= 0, bitorder="little"),
-        word_slots=_slots(names),
-        word_bytes=np.frombuffer(b"".join(names), np.uint8),
-        word_offsets=np.cumsum([0, *map(len, names)]).astype(np.int32),
-        outputs=np.ascontiguousarray(outputs[: labels - 1]),
-        left=left,
-        right=right,
-        shortest=shortest,
-        longest=longest,
-        end_row=names.index(b"</s>") if b"</s>" in names else -1,
-    )
-    return Quantised(network, tuple(name.decode() for name, _ in entries[words:]))
-
-
-def _read(file: BytesIO, form: str) -> tuple[Any, ...]:
-    return struct.unpack(form, file.read(struct.calcsize(form)))
-
-
-def _quantised_matrix(file: BytesIO, dim: int) -> npt.NDArray[np.float32]:
-    """Rows of a product-quantised matrix, made whole."""
-    has_norms, rows, _, size = _read(file, "<?qqi")
-    codes = np.frombuffer(file.read(size), np.uint8).reshape(rows, -1)
-    parts = _centroids(file)
-    matrix = np.concatenate([part[codes[:, index]] for index, part in enumerate(parts)], axis=1)
-    if has_norms:
-        norm_codes = np.frombuffer(file.read(rows), np.uint8)
-        matrix = matrix * _centroids(file)[0][norm_codes]
-    return np.ascontiguousarray(matrix[:, :dim], np.float32)
-
-
-def _centroids(file: BytesIO) -> list[npt.NDArray[np.float32]]:
-    """By sub-space, 256 centroids."""
-    dim, parts, width, last = _read(file, "<iiii")
-    values = np.frombuffer(file.read(4 * dim * _CENTROIDS), "<f4")
-    bounds = [part * _CENTROIDS * width for part in range(parts)] + [len(values)]
-    return [
-        values[bounds[part] : bounds[part + 1]].reshape(_CENTROIDS, last if part == parts - 1 else width)
-        for part in range(parts)
-    ]
-
-
-def _slots(names: list[bytes]) -> npt.NDArray[np.int32]:
-    size = 1 << max(1, 2 * len(names)).bit_length()
-    slots = np.full(size, -1, np.int32)
-    for row, name in enumerate(names):
-        at = int(hash_bytes(np.frombuffer(name, np.uint8), 0, len(name))) & (size - 1)
-        while slots[at] >= 0:
-            at = (at + 1) & (size - 1)
-        slots[at] = row
-    return slots
-
-
-def _tree(counts: list[int]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    """Children of the inner nodes of the Huffman tree that fastText builds from labels in falling order of count."""
-    labels = len(counts)
-    totals = [*counts, *[10**15] * (labels - 1)]
-    children = np.empty((labels - 1, 2), np.int32)
-    leaf, inner = labels - 1, labels
-    for node in range(labels, 2 * labels - 1):
-        for side in (0, 1):
-            if leaf >= 0 and totals[leaf] < totals[inner]:
-                children[node - labels, side], leaf = leaf, leaf - 1
-            else:
-                children[node - labels, side], inner = inner, inner + 1
-        totals[node] = totals[children[node - labels, 0]] + totals[children[node - labels, 1]]
-    return np.ascontiguousarray(children[:, 0]), np.ascontiguousarray(children[:, 1])
