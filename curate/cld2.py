@@ -73,12 +73,12 @@ def opinion(text: bytes, script: str) -> Opinion:
     except pycld2.error:
         clean = _REFUSED.sub(" ", text.decode("utf-8", "replace"))
         is_sure, _, details = pycld2.detect(clean, isPlainText=True, bestEffort=True)
-    shares = [(iso, percent / 100) for _, code, percent, _ in details if percent and (iso := _iso(code, script))]
+    shares = [(iso, percent / 100) for _, code, percent, _ in details if percent and (iso := iso639_3(code, script))]
     return Opinion(shares, is_sure)
 
 
 @cache
-def _iso(code: str, script: str) -> str | None:
+def iso639_3(code: str, script: str) -> str | None:
     """ISO 639-3 of a code of pycld2; None where it names no language, as for a script alone and for play languages."""
     if _NO_LANGUAGE.fullmatch(code):
         return None

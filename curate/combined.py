@@ -1,0 +1,174 @@
+"""lid.176 and CLD2 combined: each is believed as far as it was right when it said the same before.
+
+lid.176 is fast and sure about the languages that Wikipedia is large in, and says something of a few others for those
+that it doesn't know; CLD2 knows some 40 more, and is slow. So lid.176 has the first word, and CLD2 is asked where that
+isn't enough.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from glotmill.curate.cld2 import Opinion, joined, opinion
+from glotmill.curate.kernels.scripts import main_scripts
+from glotmill.curate.kernels.windows import windows
+from glotmill.curate.lid import lid176
+from glotmill.curate.lookalikes import Scores, marked, told_apart
+from glotmill.curate.quantised import CANDIDATES, Candidates, Quantised
+from glotmill.curate.reliability import reliability
+from glotmill.schemas.language_table import by_code, written
+from glotmill.schemas.languages import from_lid176
+
+GLANCES, GLANCE_BYTES = 3, 200  # what of the windows is read first
+TRUST = 0.98  # precision of lid.176 for a label from which on it is believed alone
+CLEAR = 0.7  # a score under which the windows are read in full
+NEVER = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Ballot:
+    """lid.176's labels for texts of one script.
+
+    Args:
+        codes: Our code of each label; None where the language isn't written in this script.
+        weights: (labels,), how far the label is believed.
+        trusted_from: (labels,), the probability from which on it is believed alone.
+    """
+
+    codes: tuple[str | None, ...]
+    weights: npt.NDArray[np.float64]
+    trusted_from: npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Combined:
+    """The default model."""
+
+    lid: Quantised
+
+    @staticmethod
+    def load() -> "Combined":
+        return Combined(lid176())
+
+    def candidates(
+        self, lines: Any, firsts: npt.NDArray[np.int64], scripts: Sequence[str] | None = None
+    ) -> list[Candidates]:
+        """Our codes and their scores.
+
+        A label's score is 1 - the product of (1 - weight * confidence) over the models that say it: lid.176's
+        confidence is its probability, CLD2's the share of the text. Labels of languages that aren't written in the
+        text's script have none. A statement of lid.176 alone that is trusted counts as if a second model agreed.
+        """
+        texts = joined(lines, firsts)
+        scripts = scripts or main_scripts(texts)
+        glanced, glance_firsts = windows(texts, count=GLANCES, size=GLANCE_BYTES)
+        best, values = self.lid.likeliest(glanced, glance_firsts)
+        glances = joined(glanced, glance_firsts)
+        scores: list[Scores] = []
+        unclear = []
+        is_trusted = trusted(best[:, 0], values[:, 0], scripts).tolist()
+        for i, (labels, chances, script) in enumerate(zip(best.tolist(), values.tolist(), scripts, strict=True)):
+            if is_trusted[i]:
+                scores.append(pooled(labels, chances, script, None))
+                continue
+            found = pooled(labels, chances, script, opinion(glances[i].as_buffer().to_pybytes(), script))
+            if max(found.values(), default=0.0) < CLEAR:
+                unclear.append(i)
+            scores.append(found)
+        self._read_in_full(unclear, texts, glances, lines, firsts, scripts, scores)
+        alike = [i for i, found in enumerate(scores) if found and marked(max(sorted(found), key=found.__getitem__))]
+        for i, found in zip(
+            alike, told_apart(texts.take(pa.array(alike, pa.int64())), [scores[i] for i in alike]), strict=True
+        ):
+            scores[i] = found
+        return [sorted(found.items(), key=lambda item: (-item[1], item[0]))[:CANDIDATES] for found in scores]
+
+    def _read_in_full(
+        self,
+        unclear: list[int],
+        texts: Any,
+        glances: Any,
+        lines: Any,
+        firsts: npt.NDArray[np.int64],
+        scripts: Sequence[str],
+        scores: list[Scores],
+    ) -> None:
+        """Score those texts anew whose windows hold more than was glanced at."""
+        longer = [i for i in unclear if len(texts[i].as_buffer()) > len(glances[i].as_buffer())]
+        if not longer:
+            return
+        counts = np.diff(firsts)[longer]
+        bounds = np.concatenate([[0], np.cumsum(counts)])
+        places = np.repeat(firsts[longer] - bounds[:-1], counts) + np.arange(bounds[-1])
+        best, values = self.lid.likeliest(lines.take(pa.array(places)), bounds)
+        for i, labels, chances in zip(longer, best.tolist(), values.tolist(), strict=True):
+            said = opinion(texts[i].as_buffer().to_pybytes(), scripts[i])
+            scores[i] = pooled(labels, chances, scripts[i], said)
+
+
+def trusted(
+    labels: npt.NDArray[np.int64], chances: npt.NDArray[np.float32], scripts: Sequence[str]
+) -> npt.NDArray[np.bool_]:
+    """(n,): whether lid.176's first label of each text is believed alone."""
+    names, of = np.unique(np.array(scripts), return_inverse=True)
+    if not len(names):
+        return np.zeros(0, np.bool_)
+    limits = np.stack([ballot(str(name)).trusted_from for name in names])
+    return np.asarray(chances >= limits[of, labels])
+
+
+def pooled(labels: list[int], chances: list[float], script: str, said: Opinion | None) -> Scores:
+    """The score of each label that a model gave a text; `said` is None where lid.176 is believed alone."""
+    paper = ballot(script)
+    doubts: Scores = {}
+    for label, chance in zip(labels, chances, strict=True):
+        code = paper.codes[label]
+        if code is not None and chance > 0:
+            doubts[code] = doubts.get(code, 1.0) * (1 - min(1.0, chance) * float(paper.weights[label]))
+    if said is None:
+        first = paper.codes[labels[0]]
+        assert first is not None  # else it is never trusted
+        doubts[first] *= 1 - TRUST
+    else:
+        for iso, share in said.shares:
+            code, sure, unsure = _second(iso, script)
+            if code is not None:
+                doubts[code] = doubts.get(code, 1.0) * (1 - share * (sure if said.is_sure else unsure))
+    return {code: 1 - doubt for code, doubt in doubts.items()}
+
+
+@cache
+def ballot(script: str) -> Ballot:
+    """What lid.176's labels stand for in texts of a script."""
+    codes = tuple(allowed(from_lid176(label, script)) for label in lid176().labels)
+    known = [reliability(code) if code else None for code in codes]
+    return Ballot(
+        codes,
+        np.array([each.lid176 if each else 0.0 for each in known]),
+        np.array([each.trusted_from if each else NEVER for each in known], np.float32),
+    )
+
+
+@cache
+def _second(iso: str, script: str) -> tuple[str | None, float, float]:
+    code = allowed(written(iso, script))
+    found = reliability(code or "")
+    return code, found.cld2, found.cld2_unsure
+
+
+@cache
+def allowed(code: str) -> str | None:
+    """The code, if its language is written in its script, as far as the table of languages knows, else None."""
+    if code in by_code() or code[:3] not in _in_table():
+        return code
+    return None
+
+
+@cache
+def _in_table() -> frozenset[str]:
+    return frozenset(code[:3] for code in by_code())
