@@ -2,19 +2,27 @@
 
 from collections import defaultdict
 from functools import cache
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
+from glotmill.curate.kernels.code_lines import CODE, LINES, code_lines
 from glotmill.curate.kernels.reading import read_windows
 from glotmill.curate.kernels.scripts import main_scripts
-from glotmill.curate.kernels.unicode import rows
-from glotmill.curate.lid import LID176, Candidates, language_model
+from glotmill.curate.lid import COMBINED, language_model
 from glotmill.curate.measure import Columns, measure
+from glotmill.curate.quantised import Candidates
+from glotmill.curate.reliability import EVERY
+from glotmill.curate.reliability import thresholds as thresholds
 from glotmill.schemas.languages import NO_LANGUAGE, from_lid176, parse_language
 
 UNKNOWN_SCRIPT = "Zzzz"
 UNKNOWN = "und"
-MIN_SCORE = 0.2  # below it, lid.176 is wrong more often than right, mostly for languages that it doesn't know
+# Below these, a label is wrong more often than right, mostly for languages that the models don't know.
+MIN_SCORE = 0.2
+MIN_COMBINED = 0.3
+MOSTLY_CODE = 0.8  # share of lines from which on a text that no model is sure of is in no language
 _LABEL = "__label__"
 
 Guess = tuple[str, float, float]  # language, its score, its lead over the next one
@@ -29,26 +37,30 @@ Guess = tuple[str, float, float]  # language, its score, its lead over the next 
         "language_lead": pa.float32(),
     },
 )
-def language(batch: pa.RecordBatch, *, model: str = LID176, windows: int = 3, window_bytes: int = 600) -> Columns:
-    """Language and script of each text: the script by counting letters, the language by a fastText model.
+def language(batch: pa.RecordBatch, *, model: str = COMBINED, windows: int = 3, window_bytes: int = 600) -> Columns:
+    """Language and script of each text: the script by counting letters, the language by a model.
 
-    The model reads `windows` stretches of the text; a label's score is its mean probability over them. One label wins
-    (argmax), so a document is in one language. It reads a decomposed text in NFC, and a text all in capitals in lower
-    case, as `read_windows` says; the text itself is left alone. Source of the model: Joulin et al. 2016 (lid.176.ftz,
-    CC-BY-SA 3.0).
+    The model reads `windows` stretches of the text. One label wins (argmax), so a document is in one language. It reads
+    a decomposed text in NFC, and a text all in capitals in lower case, as `read_windows` says; the text itself is left
+    alone. The models: lid.176 (Joulin et al. 2016), CLD2 (Sites 2013), and both combined by how far each was right
+    when it said the same before (`glotmill.curate.combined`).
+
+    What can't be told apart by any model has one label: Dari is pes_Arab, the Arabic of every country arb_Arab.
 
     Args:
         batch: n rows with `text: string`, no nulls.
-        model: lid176, or the path of a fastText model whose labels are as lid.176's (`__label__it`) or as GlotLID's
-            (`__label__ita_Latn`).
+        model: combined, lid176, cld2, or the path of a fastText model whose labels are as lid.176's (`__label__it`) or
+            as GlotLID's (`__label__ita_Latn`).
         windows: Stretches that are read, spread evenly over the text.
         window_bytes: UTF-8 bytes of each; a text no longer than all of them together is read whole.
 
     Adds:
-        language: ISO 639-3 and ISO 15924, as ita_Latn; und_Latn where the score is under 0.2, since the text is then
-            likely in a language that the model doesn't know; zxx_Zzzz for a text without letters.
+        language: ISO 639-3 and ISO 15924, as ita_Latn; und_Latn where the score is under 0.3, and 0.2 for a single
+            model, since the text is then likely in a language that the model doesn't know; zxx_Zzzz for a text without
+            letters; zxx_Latn for one that is mostly source code and whose score is under its language's threshold.
         script: ISO 15924; Hans, Hant, Jpan and Kore for East Asia.
-        language_score: In [0, 1]; 0 without letters.
+        language_score: In [0, 1]; 0 without letters. Of a fastText model, the label's mean probability over the
+            windows; of CLD2, the language's share of the text, halved where CLD2 isn't sure.
         language_lead: The score less that of the second language, in [0, 1].
 
     Raises:
@@ -56,10 +68,14 @@ def language(batch: pa.RecordBatch, *, model: str = LID176, windows: int = 3, wi
     """
     texts, lines, firsts = read_windows(batch["text"], count=windows, size=window_bytes)
     found_scripts = main_scripts(texts)
+    least = MIN_COMBINED if model == COMBINED else MIN_SCORE
     guesses = [
-        (NO_LANGUAGE, 0.0, 0.0) if script == UNKNOWN_SCRIPT else _guess(candidates, script)
-        for candidates, script in zip(language_model(model).candidates(lines, firsts), found_scripts, strict=True)
+        (NO_LANGUAGE, 0.0, 0.0) if script == UNKNOWN_SCRIPT else _guess(candidates, script, least)
+        for candidates, script in zip(
+            language_model(model).candidates(lines, firsts, found_scripts), found_scripts, strict=True
+        )
     ]
+    _without_code(guesses, batch["text"], found_scripts)
     languages, scores, leads = zip(*guesses, strict=True) if guesses else ((), (), ())
     return {
         "language": pa.array(languages, pa.string()),
@@ -69,7 +85,7 @@ def language(batch: pa.RecordBatch, *, model: str = LID176, windows: int = 3, wi
     }
 
 
-def _guess(candidates: Candidates, script: str) -> Guess:
+def _guess(candidates: Candidates, script: str, least: float) -> Guess:
     """The best candidate, and by how much; labels that are one language in this script count together."""
     sums: dict[str, float] = defaultdict(float)
     for label, probability in candidates:
@@ -78,9 +94,25 @@ def _guess(candidates: Candidates, script: str) -> Guess:
     if not ranked:
         return f"{UNKNOWN}_{script}", 0.0, 0.0
     score = min(1.0, -ranked[0][0])
-    second = -ranked[1][0] if len(ranked) > 1 else 0.0
-    name = ranked[0][1] if score >= MIN_SCORE else f"{UNKNOWN}_{script}"
+    second = min(1.0, -ranked[1][0]) if len(ranked) > 1 else 0.0
+    name = ranked[0][1] if score >= least else f"{UNKNOWN}_{script}"
     return name, score, score - second
+
+
+def _without_code(guesses: list[Guess], texts: Any, scripts: list[str]) -> None:
+    """Where a score is low and the text mostly code, say that it is in no language; the domain says that it is code."""
+    limits = thresholds()
+    doubtful = [
+        i
+        for i, (name, score, _) in enumerate(guesses)
+        if name != NO_LANGUAGE and score < limits.get(name, limits[EVERY])
+    ]
+    if not doubtful:
+        return
+    counts = code_lines(texts.take(pa.array(doubtful)))
+    for place in np.flatnonzero(counts[:, CODE] >= MOSTLY_CODE * np.maximum(counts[:, LINES], 1)).tolist():
+        i = doubtful[place]
+        guesses[i] = (f"{NO_LANGUAGE[:3]}_{scripts[i]}", *guesses[i][1:])
 
 
 @cache
@@ -93,9 +125,3 @@ def _language(label: str, script: str) -> str:
         return parse_language(name)  # GlotLID's swh_Latn is our swa_Latn, so that models agree on cells
     except ValueError:
         return name
-
-
-@cache
-def thresholds() -> dict[str, float]:
-    """By language, and "*" for others, the language_score under which a label is uncertain."""
-    return {language: float(limit) for language, limit in rows("language_thresholds.tsv")}

@@ -271,7 +271,7 @@ def test_models_of_other_labels_agree_on_the_names_of_languages(
     label: str, code: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Model:
-        def candidates(self, lines: Any, firsts: Any) -> list[list[tuple[str, float]]]:
+        def candidates(self, lines: Any, firsts: Any, scripts: Any = None) -> list[list[tuple[str, float]]]:
             return [[(label, 0.9)]]
 
     monkeypatch.setattr("glotmill.curate.language.language_model", lambda name: Model())
