@@ -38,6 +38,15 @@ QUARANTINE = _schema(
 )
 EXCERPT_BYTES = 1024
 
+EDIT = pa.struct(  # one span of a text that is left out
+    [
+        pa.field("start", pa.int32()),  # in bytes of the UTF-8 text
+        pa.field("end", pa.int32()),  # one past the last byte
+        pa.field("reason", pa.string()),  # of the line rule
+    ]
+)
+EDITS = pa.list_(EDIT)  # of one text: in their order, disjoint, none empty
+
 REASON = pa.struct(
     [
         pa.field("reason", pa.string()),
@@ -76,7 +85,8 @@ KEPT = _schema(
     source=pa.string(),
     language=pa.string(),
     domain=pa.string(),
-    bytes=pa.int64(),  # UTF-8 bytes of the text
+    bytes=pa.int64(),  # UTF-8 bytes of the text without its cuts
+    cuts=EDITS,  # what line rules cut out of the text in documents/; the rest is what is tokenized
 )
 
 DROPPED = _schema(
@@ -91,7 +101,7 @@ DROPPED = _schema(
     reason=pa.string(),
     twin_=pa.string(),
     similarity_=pa.float64(),
-    excerpt=pa.string(),  # the first EXCERPT_CHARS code points; the whole text stays in documents/
+    excerpt=pa.string(),  # the first EXCERPT_CHARS code points without cuts; the whole text stays in documents/
 )
 EXCERPT_CHARS = 300
 
