@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 
 from glotmill.schemas.atomic import Transaction
 from glotmill.schemas.document import DROPPED, EXCERPT_CHARS, KEPT
+from glotmill.schemas.edits import apply_edits
 from glotmill.schemas.errors import SchemaError
 from glotmill.schemas.parquet import write_table
 from glotmill.schemas.units import Books, Outcome, Unit
@@ -25,15 +26,18 @@ def cut_unit(unit: Unit, files: Transaction, *, out: Path) -> tuple[Outcome, tup
         SchemaError: A document has no verdict, or a document that the judgement kept is unknown to dedup.
     """
     fates = _fates(unit, out)
+    cuts = pq.read_table(out / "signals" / f"{unit.key}.parquet", columns=["id", "cuts"]).combine_chunks()
     books = Books()
     kept, dropped = [], []
     source = pq.ParquetFile(out / "documents" / f"{unit.key}.parquet", memory_map=True)
     for batch in source.iter_batches(batch_size=4096, columns=_FROM_DOCUMENTS):
-        documents = _with_fates(pa.Table.from_batches([batch]), fates, unit)
+        documents = _with(pa.Table.from_batches([batch]), fates, unit)
+        documents = _with(documents, cuts, unit)
         stays = pc.fill_null(documents["keep"], False)
         kept.append(documents.filter(stays).select(KEPT.names))
         gone = documents.filter(pc.invert(stays))
-        excerpt = pc.utf8_slice_codeunits(gone["text"], 0, EXCERPT_CHARS)
+        judged = apply_edits(gone["text"].combine_chunks(), gone["cuts"].combine_chunks())
+        excerpt = pc.utf8_slice_codeunits(judged, 0, EXCERPT_CHARS)
         dropped.append(gone.append_column("excerpt", excerpt).select(DROPPED.names))
     digests = {}
     reasons: dict[str, dict[str, int]] = {}
@@ -90,12 +94,13 @@ def _fates(unit: Unit, out: Path) -> pa.Table:
     )
 
 
-def _with_fates(documents: pa.Table, fates: pa.Table, unit: Unit) -> pa.Table:
-    places = pc.index_in(documents["id"], value_set=fates["id"].combine_chunks())
+def _with(documents: pa.Table, table: pa.Table, unit: Unit) -> pa.Table:
+    """`documents` with the columns of `table`, found by id; joins of Arrow know no lists."""
+    places = pc.index_in(documents["id"], value_set=table["id"].combine_chunks())
     if places.null_count:
         raise SchemaError(
             f"{places.null_count} documents of {unit.label} have no signals: delete OUT/signals and run again"
         )
-    for name in fates.schema.names[1:]:
-        documents = documents.append_column(name, fates[name].take(places))
+    for name in table.schema.names[1:]:
+        documents = documents.append_column(name, table[name].take(places))
     return documents

@@ -7,21 +7,14 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from glotmill.curate.rules import SMALLEST_LIMIT, Comparison, Rule, RuleSet
+from glotmill.curate.comparisons import HOLDS
+from glotmill.curate.rules import SMALLEST_LIMIT, Rule, RuleSet
 from glotmill.schemas.document import REASON, VERDICT
 from glotmill.schemas.errors import SchemaError
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
-_HOLDS: dict[Comparison, Any] = {
-    "<": np.less,
-    "<=": np.less_equal,
-    ">": np.greater,
-    ">=": np.greater_equal,
-    "==": np.equal,
-    "!=": np.not_equal,
-}
 VERDICT_COLUMNS = ("keep", "reason", "reasons", "margin", "margin_rule")
 
 
@@ -43,7 +36,7 @@ def judge_batch(batch: pa.RecordBatch, rules: RuleSet) -> pa.RecordBatch:
     applied: list[tuple[npt.NDArray[np.int64], int, Rule]] = []
     for members, at, rule in _applications(batch, rules):
         value = values[rule.signal][members]
-        holds = _HOLDS[rule.comparison](value, rule.limit)
+        holds = HOLDS[rule.comparison](value, rule.limit)
         broken[members, at] = holds
         distance[members, at] = np.where(
             holds, np.inf, np.abs(value - rule.limit) / max(abs(rule.limit), SMALLEST_LIMIT)

@@ -10,6 +10,8 @@ import pyarrow.parquet as pq
 
 from glotmill.curate.dedup.exact import text_hash
 from glotmill.curate.language import language
+from glotmill.curate.line_rules import line_rules
+from glotmill.curate.lines import count_cuts, line_cuts, without_cuts
 from glotmill.curate.measure import Measure, chain
 from glotmill.curate.signals import MEASURES, optional
 from glotmill.schemas.atomic import Transaction
@@ -25,9 +27,10 @@ _ROWS = 512  # rows in memory: documents may be megabytes each
 
 
 def measures(recipe: Recipe) -> tuple[Measure, ...]:
-    """What a recipe has measured, in order."""
+    """What a recipe has measured, in order; the first one says which lines are cut out."""
     by = recipe.language
     return (
+        line_cuts.bind(rules=line_rules(recipe.quality.lines)),
         language.bind(model=by.model, windows=by.windows, window_bytes=by.window_bytes),
         *MEASURES[1:],
         *optional(recipe.quality),
@@ -46,25 +49,37 @@ def measure_unit(
 ) -> tuple[Outcome, tuple[()]]:
     """Measure `documents/<unit.key>.parquet` into `signals/<unit.key>.parquet`: same rows, same order, no text.
 
+    What follows `line_cuts` among the measures sees the texts without the lines that it cuts out.
+
     Returns:
-        The outcome, with the digest of the signals and the documents of each language; and no stamps, since no raw
-        file was read.
+        The outcome, with the digest of the signals, the documents of each language, and lines and code points cut out
+        by each line rule; and no stamps, since no raw file was read.
     """
     schema = signals_schema(measures)
     languages: Counter[str] = Counter()
+    cut: dict[str, Counter[str]] = {}
     read = 0
-    measured = chain(measures)
+    cutting = [measure for measure in measures if "cuts" in measure.adds.names]
+    others = chain(measure for measure in measures if measure not in cutting)
 
     def signals() -> Iterator[pa.RecordBatch]:
         nonlocal read
         with pq.ParquetFile(out / DOCUMENTS / f"{unit.key}.parquet") as documents:
             for batch in documents.iter_batches(_ROWS, columns=list(READ)):
                 read += pc.sum(pc.binary_length(batch["text"])).as_py() or 0
-                done = measured(batch).select(schema.names)
+                if cutting:
+                    batch = chain(cutting)(batch)
+                    for reason, counts in count_cuts(batch["text"], batch["cuts"]).items():
+                        cut.setdefault(reason, Counter()).update(counts)
+                    batch = without_cuts(batch)
+                done = others(batch).select(schema.names)
                 languages.update(done["language"].to_pylist() if "language" in schema.names else ())
                 yield done
 
     rows, digest = write_table(files.path(f"{SIGNALS}/{unit.key}.parquet"), signals(), schema)
-    facts = {"languages": dict(sorted(languages.items()))}
+    facts = {
+        "languages": dict(sorted(languages.items())),
+        "cuts": {reason: dict(cut[reason]) for reason in sorted(cut)},
+    }
     books = Books(records=rows, kept=rows)
     return Outcome(books=books, digests={"signals": digest}, bytes_in=read, facts=facts), ()

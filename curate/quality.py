@@ -127,7 +127,7 @@ def quality(batch: pa.RecordBatch) -> Columns:
     cut = pieces(batch["text"])
     counts = cut.counts
     words = np.maximum(1.0, counts[:, scan.WORD_WEIGHT] / scan.WORD)
-    phrases = dict(zip(_PHRASES, phrase_lines(cut, (_boilerplate(), ("javascript",), ("lorem ipsum",))).T, strict=True))
+    phrases = dict(zip(_PHRASES, phrase_lines(cut, (boilerplate(), ("javascript",), ("lorem ipsum",))).T, strict=True))
     lines = counts[:, scan.LINES]
     return {
         "bytes": pc.binary_length(batch["text"]).cast(pa.int64()),
@@ -149,7 +149,8 @@ def quality(batch: pa.RecordBatch) -> Columns:
 
 
 @cache
-def _boilerplate() -> tuple[str, ...]:
+def boilerplate() -> tuple[str, ...]:
+    """The phrases of curate/data/boilerplate.tsv."""
     return tuple(phrase for _, phrase in rows("boilerplate.tsv"))
 
 

@@ -2,7 +2,9 @@
 
 import pyarrow as pa
 
+from glotmill.curate.form import form
 from glotmill.curate.language import language
+from glotmill.curate.lines import line_cuts
 from glotmill.curate.measure import Measure
 from glotmill.curate.quality import quality
 from glotmill.curate.repetition import repetition
@@ -10,7 +12,8 @@ from glotmill.curate.stop_words import stop_words
 from glotmill.curate.unigrams import UNIGRAM, unigrams
 from glotmill.schemas.recipe import Quality
 
-MEASURES = (language, quality, repetition, stop_words)  # of every document
+OF_TEXT = (form, quality, repetition, stop_words)
+MEASURES = (line_cuts, language, *OF_TEXT)  # of every document
 
 
 def numbers(*measures: Measure) -> tuple[str, ...]:

@@ -28,9 +28,10 @@ def _url(path: Path) -> str:
 
 
 def signals(spark: SparkSession, state: State, units: Iterable[str] | None = None) -> DataFrame:
+    """Without `cuts`, which no rule reads and which would travel through the shuffles."""
     wanted = set(units) if units is not None else None
     paths = state.paths("measure", ".parquet")
-    return parquet(spark, [path for path in paths if wanted is None or path.stem in wanted])
+    return parquet(spark, [path for path in paths if wanted is None or path.stem in wanted]).drop("cuts")
 
 
 def verdicts(spark: SparkSession, state: State, ruleset: RuleSet, units: Sequence[str] | None) -> DataFrame:

@@ -1,17 +1,15 @@
 """Text to train a tokenizer on: documents in the order of a hash, balanced over languages."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from pyspark.sql import SparkSession, Window
 from pyspark.sql import functions as F
 
 from glotmill.curate.mix.spark import pick_key
 from glotmill.jobs import plans
 from glotmill.jobs.state import State
+from glotmill.tokenize.kept import kept_documents
 from glotmill.tokenize.vocabulary import EXCERPT_BYTES
 
 
@@ -62,20 +60,14 @@ def fair_cap(sizes: Mapping[str, int], budget: int) -> int:
 
 def _texts(spark: SparkSession, state: State, by_unit: Mapping[str, list[str]]) -> pa.StringArray:
     units = sorted(by_unit.items())
-    folder = state.out / "documents"
+    out = state.out
 
     def read(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for index in batch["id"].to_pylist():
                 unit, ids = units[index]
-                yield from _chosen(folder / f"{unit}.parquet", ids)
+                yield from kept_documents(out, unit, ids=pa.array(ids, pa.string()))
 
     slices = max(1, min(len(units), state.tasks or len(units)))
     texts = spark.range(0, len(units), 1, slices).mapInArrow(read, "id string, text string").toArrow()
     return texts.sort_by("id")["text"].combine_chunks()
-
-
-def _chosen(path: Path, ids: list[str]) -> Iterator[pa.RecordBatch]:
-    wanted = pa.array(ids, pa.string())
-    for batch in pq.ParquetFile(path).iter_batches(batch_size=1024, columns=["id", "text"]):
-        yield batch.filter(pc.is_in(batch["id"], value_set=wanted))

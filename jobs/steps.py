@@ -1,7 +1,7 @@
 """The steps of a run, in order: what units each has, what they depend on, and how Spark does them."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
@@ -11,6 +11,7 @@ from glotmill.curate import measure_unit, verdicts
 from glotmill.curate.cut import cut_unit
 from glotmill.curate.extract import files
 from glotmill.curate.extract.unit import extract_unit
+from glotmill.curate.line_rules import line_rules
 from glotmill.jobs import plans
 from glotmill.jobs.located import contents, located, recipe_rules
 from glotmill.jobs.state import State
@@ -91,7 +92,11 @@ def measure_step(state: State) -> Step:
         ("signals",),
         partial(following, "measure", ()),
         act,
-        [recipe.language.model_dump(mode="json", include={"windows", "window_bytes"}), contents(recipe)],
+        {
+            "language": recipe.language.model_dump(mode="json", include={"windows", "window_bytes"}),
+            "contents": contents(recipe),
+            "lines": [asdict(rule) for rule in line_rules(recipe.quality)],
+        },
         code_version(("glotmill.curate.measure_unit",), ("fasttext-numpy2-wheel",), _MEASURED_BY),
     )
 

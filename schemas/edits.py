@@ -90,7 +90,9 @@ def _resolved(
     codes = np.frombuffer(data, np.uint8)
     inside = (starts >= before) & (starts < ends) & (ends <= last)
     if not inside.all() or _within(codes, starts).any() or _within(codes, ends[ends < len(codes)]).any():
-        raise SchemaError("edits don't fit their texts: they were made for other ones; run again, which makes both anew")
+        raise SchemaError(
+            "edits don't fit their texts: they were made for other ones; run again, which makes both anew"
+        )
     return data, offsets, starts, ends, bounds
 
 

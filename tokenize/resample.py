@@ -5,18 +5,17 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from glotmill.schemas.ids import order_key
 from glotmill.schemas.indexed import IndexedTokens, Tokens
 from glotmill.schemas.manifest import Manifest
+from glotmill.tokenize.kept import kept_documents
 from glotmill.tokenize.segments import framed
 from glotmill.tokenize.shards import SHARDS
 from glotmill.tokenize.tokenizer import Tokenizer, is_lossless
 
 _SEED = 0x5EED  # the same documents every time, and no others than an order of the shards would suggest
-_ROWS = 2048
 
 
 def resample(out: Path, manifest: Manifest, tokenizer: Tokenizer, *, share: float) -> Iterator[str]:
@@ -28,7 +27,7 @@ def resample(out: Path, manifest: Manifest, tokenizer: Tokenizer, *, share: floa
     shards = {shard.name: IndexedTokens(out / SHARDS / shard.name) for shard in manifest.shards}
     lossless = is_lossless(tokenizer)
     missing = set(places)
-    for batch in _texts(out / "documents", pa.array(sorted(places), pa.string())):
+    for batch in _texts(out, pa.array(sorted(places), pa.string())):
         ids, offsets = tokenizer.encode_batch(batch["text"])
         before = tokenizer.bos_id if manifest.prepend_bos else None
         after = tokenizer.eos_id if manifest.append_eos else None
@@ -44,7 +43,7 @@ def resample(out: Path, manifest: Manifest, tokenizer: Tokenizer, *, share: floa
                 elif lossless and not _gives(tokenizer, found, text, before is not None, after is not None):
                     yield f"{where} does not decode to its text; the tokenizer loses something: report it"
     for id in sorted(missing):
-        yield f"{SHARDS}/{places[id][0][0]}: document {id} is not in documents/; run the recipe again"
+        yield f"{SHARDS}/{places[id][0][0]}: document {id} is not in documents/ and kept/; run the recipe again"
 
 
 def _places(folder: Path, manifest: Manifest, share: float) -> dict[str, list[tuple[str, int]]]:
@@ -59,14 +58,11 @@ def _places(folder: Path, manifest: Manifest, share: float) -> dict[str, list[tu
     return places
 
 
-def _texts(folder: Path, ids: pa.Array) -> Iterator[pa.RecordBatch]:
-    """id and text of the documents in `ids`."""
-    for path in sorted(folder.glob("*.parquet")):
-        with pq.ParquetFile(path) as file:
-            for batch in file.iter_batches(_ROWS, columns=["id", "text"]):
-                chosen = batch.filter(pc.is_in(batch["id"], value_set=ids))
-                if chosen.num_rows:
-                    yield chosen
+def _texts(out: Path, ids: pa.Array) -> Iterator[pa.RecordBatch]:
+    """id and text of the documents in `ids`, as they were tokenized."""
+    for path in sorted((out / "documents").glob("*.parquet")):
+        if (out / "kept" / path.name).is_file():
+            yield from kept_documents(out, path.stem, ids=ids)
 
 
 def _gives(tokenizer: Tokenizer, tokens: Tokens, text: str, bos: bool, eos: bool) -> bool:

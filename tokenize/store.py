@@ -23,12 +23,12 @@ from glotmill.schemas.ids import fingerprint
 from glotmill.schemas.indexed import IndexedWriter, Tokens, dtype_for
 from glotmill.schemas.parquet import write_table
 from glotmill.schemas.units import Books, Outcome, Unit
+from glotmill.tokenize.kept import kept_documents
 from glotmill.tokenize.segments import Positions, copy_segments, framed, windows
 from glotmill.tokenize.tokenizer import Tokenizer, check_policy, slices
 
 STORE = "tokens"
-DOCUMENT_COLUMNS = ["id", "text", "source", "record", "url", "license"]
-_ROWS = 2048  # documents read at a time
+DOCUMENT_COLUMNS = ["source", "record", "url", "license"]
 _WINDOW = 1 << 24  # tokens put in order at a time
 
 
@@ -67,17 +67,17 @@ def tokenize_unit(
     Memory: the tokens of the unit in the store's dtype, and its document table without the texts.
     """
     check_policy(tokenizer, append_eos=append_eos, prepend_bos=prepend_bos)
-    kept = pq.read_table(out / "kept" / f"{unit.key}.parquet", columns=["id", "language", "domain"])
+    kept = pq.read_metadata(out / "kept" / f"{unit.key}.parquet").num_rows
     read = _Read([], [], [])
-    for batch in _kept_documents(out / "documents" / f"{unit.key}.parquet", kept):
+    for batch in kept_documents(out, unit.key, columns=DOCUMENT_COLUMNS, joined=["language", "domain"]):
         _encode(batch, read, tokenizer, append_eos=append_eos, prepend_bos=prepend_bos)
     table = pa.Table.from_batches(read.documents, _READ) if read.documents else _READ.empty_table()
-    if len(table) != len(kept):
+    if len(table) != kept:
         raise LedgerError(
-            f"{out}: kept/{unit.key}.parquet names {len(kept)} documents and documents/{unit.key}.parquet holds "
+            f"{out}: kept/{unit.key}.parquet names {kept} documents and documents/{unit.key}.parquet holds "
             f"{len(table)} of them; run again: both will be made anew from their inputs"
         )
-    outcome = Outcome(books=Books(records=len(kept), kept=len(table)), bytes_in=pc.sum(table["bytes"]).as_py() or 0)
+    outcome = Outcome(books=Books(records=kept, kept=len(table)), bytes_in=pc.sum(table["bytes"]).as_py() or 0)
     source = np.concatenate(read.tokens) if read.tokens else np.empty(0, dtype_for(tokenizer.vocabulary_size))
     read.tokens.clear()
     digests = {}
@@ -100,20 +100,6 @@ class _Read:
 
 
 _READ = pa.schema([*(field for field in TOKENIZED if field.name != "sequence"), pa.field("start", pa.int64())])
-
-
-def _kept_documents(path: Path, kept: pa.Table) -> Iterator[pa.RecordBatch]:
-    """The documents named in `kept`, with its language and domain, in the order of the file; found by id."""
-    ids = kept["id"].combine_chunks()
-    with pq.ParquetFile(path) as file:
-        for batch in file.iter_batches(_ROWS, columns=DOCUMENT_COLUMNS):
-            places = pc.index_in(batch["id"], value_set=ids)
-            found = places.is_valid()
-            batch, places = batch.filter(found), places.drop_null()
-            for name in ("language", "domain"):
-                batch = batch.append_column(name, kept[name].combine_chunks().take(places))
-            if batch.num_rows:
-                yield batch
 
 
 def _encode(batch: pa.RecordBatch, read: _Read, tokenizer: Tokenizer, *, append_eos: bool, prepend_bos: bool) -> None:

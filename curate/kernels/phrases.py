@@ -39,19 +39,25 @@ def _table(
 
 
 def phrase_lines(cut: Pieces, phrases: Sequence[Sequence[str]]) -> Ints:
-    """int64 (n, kinds): of each text, the lines that hold a phrase of each kind.
+    """int64 (n, kinds): of each text, the lines that hold a phrase of each kind; see `lines_with`."""
+    sums = np.concatenate((np.zeros((1, len(phrases)), np.int64), lines_with(cut, phrases).cumsum(axis=0)))
+    counts: Ints = np.diff(sums[cut.line_bounds], axis=0)
+    return counts
+
+
+def lines_with(cut: Pieces, phrases: Sequence[Sequence[str]]) -> npt.NDArray[np.bool_]:
+    """bool (lines, kinds): whether each line of all texts holds a phrase of each kind.
 
     Phrases are compared unit by unit in lower case: as whole words where spaces part words, also within text of a
     script where they don't; punctuation between the words doesn't matter.
     """
     groups = tuple(tuple(group) for group in phrases)
-    counts: Ints = _phrase_lines(cut.line_bounds, cut.line_unit, cut.unit_hash, len(groups), *_table(groups))
-    return counts
+    found: npt.NDArray[np.bool_] = _lines_with(cut.line_unit, cut.unit_hash, len(groups), *_table(groups))
+    return found
 
 
 @kernel
-def _phrase_lines(
-    line_bounds: Any,
+def _lines_with(
     line_unit: Any,
     hashes: Any,
     kinds: int,
@@ -60,25 +66,22 @@ def _phrase_lines(
     bounds: Any,
     kind_of: Any,
     units: Any,
-) -> Ints:
-    out = np.zeros((len(line_bounds) - 1, kinds), np.int64)
-    seen = np.zeros(kinds, np.int64)  # the line, counted from 1, that was last counted
-    for d in range(len(line_bounds) - 1):
-        for line in range(line_bounds[d], line_bounds[d + 1]):
-            end = line_unit[line + 1]
-            for u in range(line_unit[line], end):
-                if not bits[hashes[u] & np.uint64(_FILTER - 1)]:
-                    continue
-                p = np.searchsorted(firsts, hashes[u])
-                while p < len(firsts) and firsts[p] == hashes[u]:
-                    size = bounds[p + 1] - bounds[p]
-                    same = u + size <= end
-                    k = np.int64(1)
-                    while same and k < size:
-                        same = np.int64(hashes[u + k]) == units[bounds[p] + k]
-                        k += 1
-                    if same and seen[kind_of[p]] <= line:
-                        seen[kind_of[p]] = line + 1
-                        out[d, kind_of[p]] += 1
-                    p += 1
+) -> npt.NDArray[np.bool_]:
+    out = np.zeros((len(line_unit) - 1, kinds), np.bool_)
+    for line in range(len(line_unit) - 1):
+        end = line_unit[line + 1]
+        for u in range(line_unit[line], end):
+            if not bits[hashes[u] & np.uint64(_FILTER - 1)]:
+                continue
+            p = np.searchsorted(firsts, hashes[u])
+            while p < len(firsts) and firsts[p] == hashes[u]:
+                size = bounds[p + 1] - bounds[p]
+                same = u + size <= end
+                k = np.int64(1)
+                while same and k < size:
+                    same = np.int64(hashes[u + k]) == units[bounds[p] + k]
+                    k += 1
+                if same:
+                    out[line, kind_of[p]] = True
+                p += 1
     return out

@@ -141,6 +141,7 @@ def write_documents(out: Path, key: str, documents: list[tuple[str, str]]) -> No
             "charset_guessed": False,
             "language": language,
             "bytes": len(text.encode()),
+            "cuts": [],
         }
         for at, (language, text) in enumerate([*documents, ("eng_Latn", "dropped")])
     ]
