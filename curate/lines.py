@@ -149,4 +149,5 @@ def count_cuts(texts: pa.StringArray, found: pa.ListArray) -> dict[str, dict[str
 
 def _sums(values: npt.NDArray[np.int64], bounds: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
     """Of each text, the sum over its lines or spans."""
-    return np.diff(np.concatenate(([0], np.cumsum(values)))[bounds])
+    sums: npt.NDArray[np.int64] = np.concatenate(([0], np.cumsum(values)))[bounds]
+    return np.diff(sums)

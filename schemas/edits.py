@@ -91,7 +91,7 @@ def _resolved(
     inside = (starts >= before) & (starts < ends) & (ends <= last)
     if not inside.all() or _within(codes, starts).any() or _within(codes, ends[ends < len(codes)]).any():
         raise SchemaError(
-            "edits don't fit their texts: they were made for other ones; run again, which makes both anew"
+            "edits don't fit their texts: they were made for other ones; run again, which makes them anew"
         )
     return data, offsets, starts, ends, bounds
 

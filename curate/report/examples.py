@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from glotmill.schemas.document import EXCERPT_CHARS
+from glotmill.schemas.edits import apply_edits
 from glotmill.schemas.ledger import Ledger, Receipt
 
 DROPPED_EACH, QUARANTINED_EACH, CLUSTERS = 3, 5, 10
@@ -135,11 +136,16 @@ def _kept_text(out: Path, unit: str, id: str) -> Row:
             ids = file.read_row_group(group, columns=["id"])["id"]
             place = pc.index(ids, pa.scalar(id)).as_py()
             if place >= 0:
-                row: Row = file.read_row_group(group, columns=columns).slice(place, 1).to_pylist()[0]
-                return row | {"text": row["text"][:EXCERPT_CHARS], "language": _language(out, unit, id)}
+                found = file.read_row_group(group, columns=columns).slice(place, 1)
+                row: Row = found.to_pylist()[0]
+                measured = _measured(out, unit, id)
+                if not measured.num_rows:
+                    return row | {"text": row["text"][:EXCERPT_CHARS], "language": None}
+                text = apply_edits(found["text"].combine_chunks(), measured["cuts"].combine_chunks())[0].as_py()
+                return row | {"text": text[:EXCERPT_CHARS], "language": measured["language"][0].as_py()}
     return dict.fromkeys([*columns, "language"])
 
 
-def _language(out: Path, unit: str, id: str) -> str | None:
-    rows = pq.read_table(out / "signals" / f"{unit}.parquet", columns=["id", "language"], filters=[("id", "==", id)])
-    return rows["language"][0].as_py() if rows.num_rows else None
+def _measured(out: Path, unit: str, id: str) -> pa.Table:
+    path = out / "signals" / f"{unit}.parquet"
+    return pq.read_table(path, columns=["id", "language", "cuts"], filters=[("id", "==", id)])

@@ -47,6 +47,7 @@ class Facts:
         sources: By name, in the recipe's order.
         measured: Documents of each language before anything was dropped.
         dropped: By language and reason, where the step cut tells it.
+        cuts: By reason of a line rule, the `lines` and `chars` that were cut out of documents, kept or not.
         broken: By reason, the documents that break its rule, whatever reason the books count them under.
         only: By reason, those that break no other rule.
         cells: By cell, the token store.
@@ -62,6 +63,7 @@ class Facts:
     broken: dict[str, int]
     only: dict[str, int]
     cells: dict[str, CellFacts]
+    cuts: dict[str, dict[str, int]] = field(default_factory=dict)
     mix: Plan | None = None
     manifest: Manifest | None = None
 
@@ -110,6 +112,8 @@ def gather(ledger: Ledger, recipe: Recipe) -> Facts:
     )
     for receipt in receipts["measure"].values():
         _add(facts.measured, receipt.facts["languages"])
+        for reason, counts in receipt.facts.get("cuts", {}).items():
+            _add(facts.cuts.setdefault(reason, {}), counts)
     for receipt in receipts["judge"].values():
         _add(facts.broken, receipt.facts.get("broken", {}))
         _add(facts.only, receipt.facts.get("only", {}))

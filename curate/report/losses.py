@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 
+from glotmill.curate.line_rules import line_rules
 from glotmill.curate.report import prose, words
 from glotmill.curate.report.examples import CLUSTERS, Clusters, Examples, Row
 from glotmill.curate.report.facts import Facts
@@ -83,6 +84,21 @@ def drops(facts: Facts, examples: Examples, rules: RuleSet) -> Html:
             *(_reason(reason, count, examples.dropped.get(reason, []), rules) for reason, count in ranked[:60]),
         ]
     )
+
+
+def lines(facts: Facts) -> Html:
+    """What the line rules cut out of the texts."""
+    rules = {rule.reason: rule for rule in line_rules(facts.recipe.quality)}
+    ranked = sorted(facts.cuts.items(), key=lambda item: (-item[1]["lines"], item[0]))
+    rows = [
+        [element("code", reason), str(rules.get(reason, "")), counts["lines"], counts["chars"]]
+        + [bar(counts["lines"], ranked[0][1]["lines"])]
+        for reason, counts in ranked
+    ]
+    total = ["All", "", *(sum(counts[name] for _, counts in ranked) for name in ("lines", "chars")), Html("")]
+    columns = [Column("Reason"), Column("Cut where", kind="text"), number("Lines"), number("Characters")]
+    table = Table("Lines cut out by reason", [*columns, bar_column()], rows, total, most=60)
+    return joined([element("p", prose.LINES), table.html()])
 
 
 def _counterfactual(facts: Facts, reason: str) -> list[int | str]:

@@ -61,6 +61,8 @@ def _sections(facts: Facts, examples: Examples, ruleset: RuleSet) -> list[tuple[
         found.append(("tokenizer", "Tokenizer", delivery.tokenizer(facts.manifest)))
     if "extract" in books:
         found.append(("sources", "Sources", losses.sources(facts)))
+    if facts.cuts:
+        found.append(("lines", "Lines cut out", losses.lines(facts)))
     if "cut" in books:
         found.append(("dropped", "Dropped documents", losses.drops(facts, examples, ruleset)))
     if "dedup" in books:

@@ -9,6 +9,11 @@ SOURCES = _one_line("""
     A record is what a source holds: a page, a line, a file. It becomes a document, is skipped because it was never
     meant to be one, or is quarantined because it could not be read. Nothing else can happen to it.
 """)
+LINES = _one_line("""
+    Line rules look at one line at a time. A line for which one holds is not tokenized, nor do the rules for documents
+    see it. It stays in documents/, and signals/ and kept/ name its place and reason. Counted are the lines of all
+    documents, whether they were kept or not; a line that breaks several rules counts under the first.
+""")
 DROPS = _one_line("""
     A rule compares a number measured on the text with a limit. A document that breaks several rules is counted
     once, under the first in the recipe's order. A narrower limit, of a domain, a language or a script, replaces the

@@ -12,7 +12,7 @@ from glotmill.schemas.document import KEPT, TOKENIZED
 from glotmill.schemas.errors import LedgerError, RecipeError
 from glotmill.schemas.indexed import IndexedTokens
 from glotmill.schemas.units import Outcome, Unit
-from glotmill.tokenize import store, tokenizer
+from glotmill.tokenize import kept, store, tokenizer
 from glotmill.tokenize.store import tokenize_unit
 from glotmill.tokenize.tokenizer import load
 
@@ -95,7 +95,7 @@ def test_batches_and_windows_change_no_byte(
     documents(one, "u", texts)
     documents(two, "u", texts)
     first = run(one, trained)
-    monkeypatch.setattr(store, "_ROWS", 3)
+    monkeypatch.setattr(kept, "_ROWS", 3)
     monkeypatch.setattr(store, "_WINDOW", 20)
     monkeypatch.setattr(tokenizer, "BATCH_BYTES", 60)
     second = run(two, trained)
