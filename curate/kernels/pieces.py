@@ -18,7 +18,6 @@ from glotmill.curate.kernels.unicode import (
     SPACE,
     TERMINAL,
     scripts,
-    unicode_table,
     wide,
 )
 
@@ -42,7 +41,8 @@ class Pieces:
         unit_bounds: int64 (n + 1), the units of text d are unit_bounds[d] to unit_bounds[d + 1]; as are the others.
         unit_start, unit_end: int32, bytes of `data`.
         unit_chars: int32, code points.
-        unit_hash: uint64, of the code points in lower case; equal for a word's composed and decomposed forms.
+        unit_hash: uint64, of the code points after case folding; equal for a word's composed and decomposed forms,
+            its capitals, and any of the apostrophes and hyphens that look alike.
         unit_kind: uint8: scan.LETTERS_UNIT, DIGITS (no letter in it) or CLUSTER (unspaced).
         unit_weight: uint8, twelfths of a word: 12 for a word, less for a cluster.
         line_start, line_end: int32, bytes, without outer white space. Blank lines are left out.
@@ -95,8 +95,9 @@ def pieces(texts: Any) -> Pieces:
     global _last
     data, offsets = utf8(texts)
     key = (len(texts), texts.offset, *(buffer.address for buffer in texts.buffers() if buffer is not None))
-    if _last is not None and _last[0] == key:
-        return _last[2]
+    last = _last  # another thread may put its own
+    if last is not None and last[0] == key:
+        return last[2]
     found = _pieces(data, offsets)
     _last = (key, texts, found)  # holding the texts keeps their addresses theirs
     return found
@@ -113,7 +114,7 @@ def _pieces(data: Bytes, offsets: Offsets) -> Pieces:
     bounds = np.zeros((4, n + 1), np.int64)
     rows = np.zeros((n, scan.COLUMNS), np.int64)
     letters = np.zeros((n, len(scripts())), np.int64)
-    table = unicode_table()
+    table = scan.cut_table()
     scan.scan_texts(
         data, offsets, table, scan.word_weights(), scan.terminal_after(), *scan.foldings(), starts, ends, chars, hashes,
         kinds, weights, line_starts, line_ends, line_chars, line_hashes, line_unit, bounds, rows, letters,
@@ -235,7 +236,7 @@ def _ends(data, table, terminal_after, space_ends, before, start, end, is_cluste
             continue
         if bits & np.uint32(TERMINAL):
             ended = True
-            full_width = code >= 0x3000
+            full_width |= code >= 0x3000
             continue
         if script < 0 and code < 128:
             first = np.int64(data[before])

@@ -7,7 +7,6 @@ import numpy as np
 import numpy.typing as npt
 
 from glotmill.curate.kernels.compiled import kernel
-from glotmill.curate.kernels.normal import simple_lower
 from glotmill.curate.kernels.unicode import (
     BREAK,
     BROKEN,
@@ -29,7 +28,9 @@ from glotmill.curate.kernels.unicode import (
     TERMINAL,
     UPPER,
     Bits,
+    rows,
     scripts,
+    unicode_table,
     wide,
 )
 
@@ -87,6 +88,11 @@ _CHARS_PER_WORD = {
     "Hani": 1.5, "Bopo": 3, "Hira": 3, "Kana": 4, "Yiii": 1.5, "Thai": 4, "Laoo": 4, "Khmr": 4, "Mymr": 4, "Java": 4,
     "Bali": 4, "Lana": 4, "Talu": 4, "Tale": 4, "Cham": 4, "Tavt": 4,
 }  # fmt: skip
+_COMMON_LETTERS = {"Kana": "ー\uff70", "Hani": "〆\u303c"}
+_HALF_WIDTH_MARKS = "\uff9e\uff9f"
+_JOINERS = "\u2018\u05f3\u05f4"  # Uzbek writes its letter o' with any apostrophe; Hebrew abbreviates with the others
+_SAME_JOINERS = {0x27: "\u2018\u2019\u02bc\u05f3", 0x2D: "\u2010\u2011", 0: "\u00ad\u2060"}
+_IOTA_BELOW = 0x345
 # Marks that end a sentence only after letters of one script.
 _TERMINAL_AFTER = {";": ("Grek",), ":": ("Armn", "Ethi"), "|": ("Deva", "Beng", "Guru", "Orya")}
 
@@ -98,28 +104,45 @@ def word_weights() -> Bits:
 
 
 @cache
-def foldings() -> tuple[npt.NDArray[np.int32], Counts]:
-    """How letters are hashed, so that a text and its decomposed form have the same units.
+def cut_table() -> Bits:
+    """`unicode_table`, but for letters that Unicode gives to no script though one script alone writes them, voicing
+    marks of half width, which it calls letters, and signs that stand within words of some languages (UAX #29)."""
+    table = unicode_table().copy()
+    for script, letters in _COMMON_LETTERS.items():
+        for letter in letters:
+            table[ord(letter)] |= scripts().index(script) << SCRIPT_SHIFT  # that of common letters is 0
+    for mark in _HALF_WIDTH_MARKS:
+        table[ord(mark)] = (table[ord(mark)] & ~np.uint32(KIND)) | MARK
+    for joiner in _JOINERS:
+        table[ord(joiner)] |= JOINER
+    table.flags.writeable = False
+    return table
 
-    By code point, its lower case where it does not decompose (NFD), else -1 - k: its parts in lower case, plus one,
-    from place k of the second array, ended by 0; those with a combining class are flagged. Marks are hashed whatever
-    their order, since decomposing what NFC composed need not give the canonical one. Unicode never changes
-    decompositions.
+
+@cache
+def foldings() -> tuple[npt.NDArray[np.int32], Counts]:
+    """How letters are hashed, so that a text, its decomposed form and its capitals have the same units.
+
+    By code point, what it folds to (Unicode's full case folding) where that is one code point that does not decompose
+    (NFD), else -1 - k: its parts, folded, plus one, from place k of the second array, ended by 0; those with a
+    combining class are flagged. Of joiners, the apostrophe or hyphen that they are a form of; 0 for invisible ones that
+    say nothing. Marks are hashed whatever their order, since decomposing what NFC composed need not give the canonical
+    one. Unicode never changes decompositions.
     """
-    lower = simple_lower()
+    folded = {int(code, 16): [int(part, 16) for part in to.split()] for code, to in rows("casefold.tsv")}
+    del folded[_IOTA_BELOW]  # it stays a mark: as a letter it would have to come after marks that follow it
     codes = np.arange(_DECOMPOSED, dtype=np.int32)
-    codes[: len(lower)] = lower
     parts: list[int] = []
-    for code in range(0xC0, _DECOMPOSED):
-        form = unicodedata.normalize("NFD", chr(code)) if code < 0xD800 or code > 0xDFFF else ""
-        if len(form) > 1 or (form and ord(form) != code):
-            codes[code] = -1 - len(parts)
-            parts += [
-                (int(lower[ord(c)]) if ord(c) < len(lower) else ord(c))
-                + 1
-                + (int(COMBINES) if unicodedata.combining(c) else 0)
-                for c in form
-            ] + [0]
+    for code in [*range(0x41, 0xD800), *range(0xF900, _DECOMPOSED)]:
+        form = [to for c in unicodedata.normalize("NFD", chr(code)) for to in folded.get(ord(c), [ord(c)])]
+        if len(form) == 1:
+            codes[code] = form[0]
+            continue
+        codes[code] = -1 - len(parts)
+        parts += [to + 1 + (int(COMBINES) if unicodedata.combining(chr(to)) else 0) for to in form] + [0]
+    for to, joiners in _SAME_JOINERS.items():
+        codes[[ord(joiner) for joiner in joiners]] = to
+    codes.flags.writeable = False
     return codes, np.array(parts, np.int64)
 
 
@@ -266,8 +289,9 @@ def _scan(  # type: ignore[no-untyped-def]
             if word > 0 and (kind == MARK or (part == 0 and own == WORD)):
                 word += 1 + joined
                 h = with_joiner if joined else h
-                if bits >= COMBINING:
-                    h += np.uint64(folded + 1) * MARK_PRIME
+                if folded >= 0 and bits >= COMBINING:
+                    mark = np.uint64(folded + 1) * MARK_PRIME
+                    h += (mark ^ mark >> np.uint64(32)) * PRIME  # mixed, as sums of code points are often equal
                 elif folded >= 0:
                     h = ((h ^ h >> np.uint64(29)) + np.uint64(folded + 1)) * PRIME
                 is_number &= kind >= MARK
@@ -294,7 +318,8 @@ def _scan(  # type: ignore[no-untyped-def]
                 while parts[place] > 0:
                     part_code = np.uint64(parts[place])
                     if part_code & COMBINES:
-                        h += (part_code ^ COMBINES) * MARK_PRIME
+                        mark = (part_code ^ COMBINES) * MARK_PRIME
+                        h += (mark ^ mark >> np.uint64(32)) * PRIME
                     else:
                         h = ((h ^ h >> np.uint64(29)) + part_code) * PRIME
                     place += 1
@@ -307,9 +332,11 @@ def _scan(  # type: ignore[no-untyped-def]
             in_token = True
         else:
             if word > 0:
-                if bits & JOINER and joined == 0 and own == WORD:
+                if bits & JOINER and joined == 0:  # of a cluster, only marks may follow it: Khmer has such
                     joined = 1
-                    with_joiner = ((h ^ h >> np.uint64(29)) + np.uint64(code) + np.uint64(1)) * PRIME
+                    with_joiner = h
+                    if folding[code] > 0:
+                        with_joiner = ((h ^ h >> np.uint64(29)) + np.uint64(folding[code] + 1)) * PRIME
                 else:
                     ends[u] = word_end
                     unit_chars[u] = word
@@ -358,7 +385,7 @@ def _scan(  # type: ignore[no-untyped-def]
             in_token = True
             hashes_seen += code == 35
             braces += code == 123
-            run = run + 1 if code == 46 else 0
+            run = (run + 1 if before == 46 else 1) if code == 46 else 0
             if run == 3 or code == 0x2026:
                 ellipses_seen += 1
                 run = 0
