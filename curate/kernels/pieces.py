@@ -249,7 +249,7 @@ def _ends(data, table, terminal_after, space_ends, before, start, end, is_cluste
             if full_width:
                 return True
             ended = False
-    if spaced and is_cluster and not ended:
+    if spaced and is_cluster and not (ended and full_width):
         first = np.int64(data[before])
         first, _ = wide(first, np.int64(data[before + 1]), np.int64(data[before + 2]), 0)
         return space_ends[(table[first] >> np.uint32(SCRIPT_SHIFT)) & np.uint32(255)]
