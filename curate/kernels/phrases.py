@@ -13,6 +13,7 @@ from glotmill.curate.kernels.pieces import Pieces, pieces
 
 Ints = npt.NDArray[np.int64]
 _FILTER = 1 << 12
+_TURKIC = set("ıəğ")
 
 
 @cache
@@ -24,7 +25,7 @@ def _table(
     found = [
         (part.unit_hash.tolist(), kind)
         for kind, group in enumerate(phrases)
-        for part in (pieces(pa.array([p])) for p in group)
+        for part in (pieces(pa.array([form])) for phrase in group for form in _forms(phrase))
     ]
     found.sort()
     bits = np.zeros(_FILTER, np.bool_)
@@ -38,6 +39,13 @@ def _table(
     )
 
 
+def _forms(phrase: str) -> list[str]:
+    """A phrase, and its capitals as Turkish and Azerbaijani write them: their I is no capital i."""
+    if not _TURKIC & set(phrase):
+        return [phrase]
+    return [phrase, phrase.replace("i", "İ").replace("ı", "I")]
+
+
 def phrase_lines(cut: Pieces, phrases: Sequence[Sequence[str]]) -> Ints:
     """int64 (n, kinds): of each text, the lines that hold a phrase of each kind; see `lines_with`."""
     sums = np.concatenate((np.zeros((1, len(phrases)), np.int64), lines_with(cut, phrases).cumsum(axis=0)))
@@ -48,7 +56,7 @@ def phrase_lines(cut: Pieces, phrases: Sequence[Sequence[str]]) -> Ints:
 def lines_with(cut: Pieces, phrases: Sequence[Sequence[str]]) -> npt.NDArray[np.bool_]:
     """bool (lines, kinds): whether each line of all texts holds a phrase of each kind.
 
-    Phrases are compared unit by unit in lower case: as whole words where spaces part words, also within text of a
+    Phrases are compared unit by unit whatever their case: as whole words where spaces part words, also within text of a
     script where they don't; punctuation between the words doesn't matter.
     """
     groups = tuple(tuple(group) for group in phrases)
