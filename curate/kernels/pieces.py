@@ -25,6 +25,7 @@ Ints = npt.NDArray[np.int64]
 
 # Scripts without a mark that ends a sentence: white space parts sentences or clauses there.
 _SPACE_ENDS = ("Thai", "Laoo")
+_REPEATS = (0xE46, 0xEC6)  # their signs for a word said twice stand between spaces
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,8 @@ def pieces(texts: Any) -> Pieces:
 
     Lines are str.splitlines's. A sentence ends at a mark that ends one (Unicode Sentence_Terminal and what else
     `terminal_line_share` counts) with the closing quotes and brackets after it, where white space, the end or, after a
-    full-width mark, anything follows; at the end of its line; and in Thai and Lao at white space.
+    full-width mark, anything follows; at the end of its line; and in Thai and Lao at white space, but for that around
+    the sign that repeats a word.
 
     Args:
         texts: string array, no nulls.
@@ -250,7 +252,9 @@ def _ends(data, table, terminal_after, space_ends, before, start, end, is_cluste
                 return True
             ended = False
     if spaced and is_cluster and not (ended and full_width):
-        first = np.int64(data[before])
-        first, _ = wide(first, np.int64(data[before + 1]), np.int64(data[before + 2]), 0)
+        first, _ = wide(np.int64(data[before]), np.int64(data[before + 1]), np.int64(data[before + 2]), 0)
+        then, _ = wide(np.int64(data[end]), np.int64(data[end + 1]), np.int64(data[end + 2]), 0)
+        if first in _REPEATS or then in _REPEATS:
+            return False
         return space_ends[(table[first] >> np.uint32(SCRIPT_SHIFT)) & np.uint32(255)]
     return ended and full_width

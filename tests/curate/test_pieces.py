@@ -25,13 +25,13 @@ TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 # What the reference below knows in full: letters, marks, numbers, joiners, ends of sentences and of lines.
 SIGNS = (
     "aBéßΣσςЖИй1２٣अकुू্কুূทิุู่้ກุ່ກາខុ្កាမုစ漢字々かゞガタバｶﾞー가각\u1100\u1161\u11a8ㅏبَّשׁבשà\u0300\u0301\u0302\u0323\u3099"
-    "'’‘-\u00ad\u200c\u200d\u2060 \t\n\r\v\x1c\x85\u2028\u2029\u3000\u00a0་"
+    "'’‘-‐·\u00ad\u200c\u200d\u2060 \t\n\r\v\x1c\x85\u2028\u2029\u3000\u00a0་"
     '.!?…。！？।؟۔།។።;:,"»”)（«\x00\ufffd😀§'
 )
 PROSE = st.text(st.sampled_from(SIGNS), max_size=60)
 WORDS = st.lists(
     st.sampled_from(
-        "a Bb c. d! 人 好。 ก ข ကု か バス 1 22 कुल कूल, ΟΔΟΣ οδος que\u0301 \n \r\n \n\n \u2028 \u3000 - '".split(" ")
+        "a Bb c. d! 人 好。 ก ข ကု か バス 1 22 ๆ कुल कूल, ΟΔΟΣ οδος que\u0301 \n \r\n \n\n \u2028 \u3000 - '".split(" ")
     ),
     max_size=30,
 ).map(" ".join)
@@ -41,8 +41,8 @@ UNSPACED = {  # letters of one word, by how Unicode's names begin
     "MYANMAR": 4, "IDEOGRAPHIC ITERATION": 1.5,
 }  # fmt: skip
 TERMINALS, WIDE_TERMINALS = ".!?…।؟۔།។።", "。！？"
-CLOSINGS = "\"»”)«'’\u00ad\u200c\u200d\u2060"
-JOINERS = "'’‘-\u00ad\u200c\u200d\u2060"
+CLOSINGS = "\"»”)]«'’\u00ad\u200c\u200d\u2060"
+JOINERS = "'’‘-‐‑·\u00ad\u200c\u200d\u2060"
 
 
 def cut(*texts: str) -> Pieces:
@@ -72,7 +72,7 @@ def weight_of(char: str) -> int:
 def key_of(unit: str) -> str:
     """What a unit is compared by: caseless, decomposed, marks in one order, joiners of one kind."""
     folded = unicodedata.normalize("NFD", unicodedata.normalize("NFD", unit).casefold())
-    folded = re.sub("[\u00ad\u2060]", "", re.sub("[’‘]", "'", folded))
+    folded = re.sub("[\u00ad\u2060]", "", re.sub("[‐‑]", "-", re.sub("[’‘]", "'", folded)))
     runs = ((is_high, list(run)) for is_high, run in groupby(folded, lambda c: unicodedata.combining(c) > 0))
     return "".join(c for is_high, run in runs for c in (sorted(run) if is_high else run))
 
@@ -130,7 +130,8 @@ def slow_sentences(text: str) -> list[int]:
         is_end = line_of[u] != line_of[u - 1] or any(c in WIDE_TERMINALS for c in gap)
         is_end = is_end or re.search(ends + may_follow + " ", gap) is not None
         both = before[2] == unit[2] == scan.CLUSTER
-        if is_end or (both and " " in gap and letter.startswith(("THAI", "LAO"))):
+        repeats = text[before[0]] in "ๆໆ" or text[unit[0]] in "ๆໆ"
+        if is_end or (both and " " in gap and letter.startswith(("THAI", "LAO")) and not repeats):
             firsts.append(u)
     return firsts
 
@@ -282,6 +283,8 @@ def test_units_by_script(text: str, units: str) -> None:
         pytest.param("はい。いいえ！", ["は", "い"], id="Jpan"),
         pytest.param("네. 아니요.", ["네", "아니요"], id="Kore"),
         pytest.param("สวัสดี ครับ", ["ส", "ค"], id="Thai"),
+        pytest.param("เล็ก ๆ ที่นี่ ครับ", ["เ", "ค"], id="Thai repeated word"),
+        pytest.param("ຊ້າ ໆ ເດີ້", ["ຊ້"], id="Laoo repeated word"),
         pytest.param("ສະບາຍດີ ເຈົ້າ", ["ສ", "ເ"], id="Laoo"),
         pytest.param("ជំរាប។ សួរ", ["ជំ", "សួ"], id="Khmr"),
         pytest.param("မင်။ လာ", ["မ", "လာ"], id="Mymr"),
