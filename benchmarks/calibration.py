@@ -22,9 +22,11 @@ from benchmarks.junk import KINDS
 from glotmill.curate.calibrate import fit
 from glotmill.curate.calibration import limits, write
 from glotmill.curate.calibration_sample import kept, languages, measure_sample, signals
+from glotmill.curate.language import language as measure_language
+from glotmill.curate.lines import line_cuts
 from glotmill.curate.measure import chain
 from glotmill.curate.rules import ruleset
-from glotmill.curate.signals import MEASURES, optional
+from glotmill.curate.signals import OF_TEXT, optional
 from glotmill.schemas.languages import parse_language
 from glotmill.schemas.recipe import Quality
 
@@ -70,10 +72,10 @@ def measured(rows: list[dict[str, str]], quality: Quality) -> pa.Table:
     batches = []
     for start in range(0, len(rows), 512):
         batch = pa.RecordBatch.from_pylist(rows[start : start + 512])
-        given = MEASURES[0](batch.select(["text"])).drop_columns(["language"])
+        given = measure_language(batch.select(["text"])).drop_columns(["language"])
         for name in ("language", "kind"):
             given = given.append_column(name, batch[name])
-        batches.append(chain((*MEASURES[1:], *optional(quality)))(given).drop_columns(["text"]))
+        batches.append(chain((line_cuts, *OF_TEXT, *optional(quality)))(given).drop_columns(["text", "cuts"]))
     return pa.Table.from_batches(batches)
 
 

@@ -14,10 +14,11 @@ from glotmill.curate.judgement import judge_batch
 from glotmill.curate.kernels.pieces import pieces
 from glotmill.curate.kernels.vocabulary import SUM, UNITS, look_up
 from glotmill.curate.language import language
+from glotmill.curate.lines import line_cuts
 from glotmill.curate.measure import Measure, chain
 from glotmill.curate.quality import ratio
 from glotmill.curate.rules import RuleSet
-from glotmill.curate.signals import MEASURES
+from glotmill.curate.signals import OF_TEXT
 from glotmill.curate.unigrams import UNIGRAM
 from glotmill.curate.word_counts import Counts, WordCounts, likelihoods
 
@@ -73,12 +74,12 @@ def measure_sample(read: Callable[[], Iterable[pa.RecordBatch]], *, model: str) 
     """
     counts, seen = WordCounts(), Counter[str]()
     batches, groups = [], []
-    measure = chain(MEASURES[1:])
+    measure = chain((line_cuts, *OF_TEXT))
     for batch in read():
         batch = measure(_labelled(batch, language.bind(model=model)))
         groups.append(_halves(batch["language"].to_pylist(), seen))
         counts.add(pieces(batch["text"]), [f"{name}.{half}" for name, half in groups[-1]])
-        batches.append(batch.drop_columns(["text"]))
+        batches.append(batch.drop_columns(["text", "cuts"]))
     by_half = counts.counts()
     words = _joined(by_half)
     shares = {group: of.sum() / words[group.rpartition(".")[0]][1].sum() for group, (_, of) in by_half.items()}

@@ -53,7 +53,8 @@ def line_signals(cut: Pieces, names: Sequence[str]) -> dict[str, Values]:
     line_longest_word_chars: Code points of the longest word; unspaced scripts don't count.
     line_letter_share, line_digit_share: Letters and marks, or numbers / code points that aren't white space.
     line_uppercase_share: Upper and title case / letters with case; 0 without such letters.
-    line_ends_sentence: 1 where the line counts for `terminal_line_share`, else 0.
+    line_ends_sentence: 1 where the line counts for `terminal_line_share`, and in Thai and Lao, where no mark ends a
+        sentence; else 0.
     line_curly_brackets: Opening ones.
     line_javascript, line_boilerplate, line_lorem_ipsum: 1 where the line holds the word "JavaScript", a phrase of
         curate/data/boilerplate.tsv, "lorem ipsum"; else 0.

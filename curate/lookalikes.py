@@ -44,7 +44,7 @@ def groups() -> Mapping[str, Group]:
     listed: dict[str, list[dict[str, str]]] = defaultdict(list)
     for row in rows("lookalikes.tsv"):
         listed[row["group"]].append(row)
-    found = {}
+    found: dict[str, Group] = {}
     for members in listed.values():
         group = Group(
             tuple(row["language"] for row in members if not row["counted_as"]),

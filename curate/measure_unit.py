@@ -13,7 +13,7 @@ from glotmill.curate.language import language
 from glotmill.curate.line_rules import line_rules
 from glotmill.curate.lines import count_cuts, line_cuts, without_cuts
 from glotmill.curate.measure import Measure, chain
-from glotmill.curate.signals import MEASURES, optional
+from glotmill.curate.signals import OF_TEXT, optional
 from glotmill.schemas.atomic import Transaction
 from glotmill.schemas.document import DOCUMENT
 from glotmill.schemas.parquet import write_table
@@ -30,9 +30,9 @@ def measures(recipe: Recipe) -> tuple[Measure, ...]:
     """What a recipe has measured, in order; the first one says which lines are cut out."""
     by = recipe.language
     return (
-        line_cuts.bind(rules=line_rules(recipe.quality.lines)),
+        line_cuts.bind(rules=line_rules(recipe.quality)),
         language.bind(model=by.model, windows=by.windows, window_bytes=by.window_bytes),
-        *MEASURES[1:],
+        *OF_TEXT,
         *optional(recipe.quality),
         text_hash,
     )

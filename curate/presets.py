@@ -54,9 +54,11 @@ def preset(name: str, *, semantics: str = "paper") -> Written:
     return _scoped(found)
 
 
-def preset_lines(name: str) -> dict[str, str]:
-    """The line rules of a preset: reason -> rule as written."""
-    data = _files(name, "paper")
+def preset_lines(name: str, *, semantics: str = "paper") -> dict[str, str | None]:
+    """The line rules of a preset: reason -> rule as written. In datatrove's semantics there are none: the signals of
+    documents say what its own line rules would leave.
+    """
+    data = _files(name, semantics)
     return dict(data[-1].get(_LINES, {})) if data else {}
 
 

@@ -16,9 +16,7 @@ _SHOWN = 3
 
 def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--input", nargs="+", required=True, help="text that you trust: JSONL, Parquet, text, WARC")
-    parser.add_argument(
-        "--output", type=Path, required=True, help="folder to write; a recipe names it"
-    )
+    parser.add_argument("--output", type=Path, required=True, help="folder to write; a recipe names it")
     parser.add_argument("--text-column", default="text", help="column or key that holds the text")
     parser.add_argument("--language-column", help="column or key that holds the language; else it is identified")
     parser.add_argument("--preset", default="glotmill", help="rules to compare with; by default glotmill")

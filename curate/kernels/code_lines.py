@@ -71,7 +71,7 @@ def _count(data: Bytes, offsets: Offsets, words: Bytes, bounds: Offsets, alone: 
                     points += _keyword(data, low, high, words, bounds, alone)
                     if points < _ENOUGH and in_code:
                         is_comment = data[low] in (35, 37, 42, 59)
-                        is_comment |= data[low] == 45 and high - low > 1 and data[low + 1] == 45
+                        is_comment = is_comment or (data[low] == 45 and high - low > 1 and data[low + 1] == 45)
                         is_short = low - start >= 2 and prose < _PROSE
                         points = _ENOUGH if is_comment or is_short else points + 1
                     in_code = points >= _ENOUGH

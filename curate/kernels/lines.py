@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glotmill.curate.kernels.compiled import kernel
-from glotmill.curate.kernels.pieces import Pieces
+from glotmill.curate.kernels.pieces import Pieces, space_ends
 from glotmill.curate.kernels.scan import WORD, terminal_after
 from glotmill.curate.kernels.unicode import (
     CLOSING,
@@ -33,15 +33,24 @@ KEPT = -1  # a line that no rule cuts
 
 def line_counts(cut: Pieces) -> Ints:
     """int64 (lines, COLUMNS): code points that aren't white space, letters with marks, numbers, letters with case,
-    upper-case ones, "{", and 1 where the line ends a sentence; each as `scan` counts it for a text."""
+    upper-case ones, "{", and 1 where the line ends a sentence; each as `scan` counts it for a text, but that where no
+    mark ends sentences (Thai, Lao) every line does.
+    """
     found: Ints = _counts(
-        cut.data, unicode_table(), terminal_after(), cut.line_bounds, cut.line_start, cut.line_end, COLUMNS
+        cut.data,
+        unicode_table(),
+        terminal_after(),
+        space_ends(),
+        cut.line_bounds,
+        cut.line_start,
+        cut.line_end,
+        COLUMNS,
     )
     return found
 
 
 @kernel
-def _counts(data, table, terminal_after, bounds, starts, ends, columns):  # type: ignore[no-untyped-def]
+def _counts(data, table, terminal_after, space_ends, bounds, starts, ends, columns):  # type: ignore[no-untyped-def]
     out = np.zeros((len(starts), columns), np.int64)
     for d in range(len(bounds) - 1):
         letter = np.uint32(0)  # the last one before the mark, maybe of an earlier line
@@ -83,7 +92,7 @@ def _counts(data, table, terminal_after, bounds, starts, ends, columns):  # type
             out[k, CASED] = cased
             out[k, UPPERS] = uppers
             out[k, BRACES] = braces
-            out[k, ENDS] = is_end
+            out[k, ENDS] = is_end or space_ends[(letter >> SCRIPT_SHIFT) & 255]
     return out
 
 

@@ -126,7 +126,7 @@ def _pieces(data: Bytes, offsets: Offsets) -> Pieces:
     paragraph_line = np.empty(lines + 1, np.int64)
     sentence_unit = np.empty(units + 1, np.int64)
     _group(
-        data, table, scan.terminal_after(), _space_ends(), starts, ends, kinds, line_starts, line_ends, line_unit,
+        data, table, scan.terminal_after(), space_ends(), starts, ends, kinds, line_starts, line_ends, line_unit,
         bounds, paragraph_line, sentence_unit,
     )  # fmt: skip
     return Pieces(
@@ -155,7 +155,7 @@ def _pieces(data: Bytes, offsets: Offsets) -> Pieces:
 
 
 @cache
-def _space_ends() -> npt.NDArray[np.bool_]:
+def space_ends() -> npt.NDArray[np.bool_]:
     """By script, whether white space ends a sentence."""
     return np.isin(np.array(scripts()), _SPACE_ENDS)
 

@@ -20,6 +20,7 @@ from glotmill.schemas.atomic import transaction
 from glotmill.schemas.document import DOCUMENT
 from glotmill.schemas.edits import apply_edits, left_out
 from glotmill.schemas.errors import RecipeError
+from glotmill.schemas.recipe import Quality
 from glotmill.schemas.units import Unit
 
 CHARS = st.characters(exclude_categories=["Cs"])
@@ -53,13 +54,15 @@ SCRIPTS = {
 
 
 def spans(text: str, rules: Mapping[str, str]) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = cuts(pa.array([text]), line_rules(rules))[0].as_py()
+    found: list[dict[str, Any]] = cuts(pa.array([text]), line_rules(Quality(preset="none", lines=dict(rules))))[
+        0
+    ].as_py()
     return found
 
 
 def stays(text: str, **rules: str) -> str:
     texts = pa.array([text])
-    return str(apply_edits(texts, cuts(texts, line_rules(rules)))[0])
+    return str(apply_edits(texts, cuts(texts, line_rules(Quality(preset="none", lines=dict(rules)))))[0])
 
 
 def signals(text: str) -> dict[str, list[float]]:
@@ -73,7 +76,10 @@ def is_blank(line: str) -> bool:
 @given(st.lists(TEXT, max_size=4), st.integers(1, 8), st.integers(0, 2))
 def test_cutting_is_leaving_whole_lines_out(texts: list[str], limit: int, skip: int) -> None:
     column = pa.array(texts, pa.string())[skip:]
-    found = cuts(column, line_rules({"short": f"line_chars < {limit}", "full": "line_ends_sentence > 0"}))
+    found = cuts(
+        column,
+        line_rules(Quality(preset="none", lines={"short": f"line_chars < {limit}", "full": "line_ends_sentence > 0"})),
+    )
     for text, after, of in zip(texts[skip:], apply_edits(column, found).to_pylist(), found.to_pylist(), strict=True):
         kept, reasons = [], []
         values = signals(text)
@@ -94,7 +100,9 @@ def test_cutting_is_leaving_whole_lines_out(texts: list[str], limit: int, skip: 
 @given(TEXT, st.integers(0, 6))
 def test_nothing_is_lost(text: str, limit: int) -> None:
     texts = pa.array([text])
-    found = cuts(texts, line_rules({"short": f"line_chars < {limit}", "words": "line_words > 1.5"}))
+    found = cuts(
+        texts, line_rules(Quality(preset="none", lines={"short": f"line_chars < {limit}", "words": "line_words > 1.5"}))
+    )
     gone = left_out(texts, found).to_pylist()
     data, parts, place = text.encode(), [], 0
     for span, cut in zip(found[0].as_py(), gone, strict=True):
@@ -192,7 +200,7 @@ def test_a_text_of_which_nothing_stays_is_empty() -> None:
 
 def test_books_count_lines_and_characters() -> None:
     batch = pa.RecordBatch.from_pydict({"text": ["ab\n\nab\nécho écho.\n", "x", ""]})
-    measured = line_cuts.bind(rules=line_rules({"short": "line_chars < 3"}))(batch)
+    measured = line_cuts.bind(rules=line_rules(Quality(preset="none", lines={"short": "line_chars < 3"})))(batch)
     assert measured["cut_lines"].to_pylist() == [2, 1, 0]
     assert measured["cut_char_share"].to_pylist() == [6 / 18, 1, 0]
     assert count_cuts(measured["text"], measured["cuts"]) == {"short": {"lines": 3, "chars": 7}}
@@ -209,7 +217,7 @@ def test_no_rules_cut_nothing_and_are_written_all_the_same() -> None:
 
 
 def test_null_takes_a_line_rule_out() -> None:
-    assert line_rules({"short": None}) == ()
+    assert line_rules(Quality(preset="none", lines={"short": None})) == ()
 
 
 @pytest.mark.parametrize(
@@ -222,7 +230,7 @@ def test_null_takes_a_line_rule_out() -> None:
 )
 def test_a_line_rule_that_cant_be_read_says_what_to_write(rule: str, message: str) -> None:
     with pytest.raises(RecipeError, match=message):
-        line_rules({"short": rule})
+        line_rules(Quality(preset="none", lines={"short": rule}))
 
 
 def test_the_page_names_the_line_signals() -> None:
@@ -238,7 +246,7 @@ def test_documents_are_measured_without_the_lines_that_are_cut(tmp_path: Path) -
     (tmp_path / "documents").mkdir()
     pq.write_table(rows, tmp_path / "documents" / "u.parquet")
     with transaction(tmp_path, "t") as files:
-        measures = (line_cuts.bind(rules=line_rules({"menu": "line_words < 2"})), quality)
+        measures = (line_cuts.bind(rules=line_rules(Quality(preset="none", lines={"menu": "line_words < 2"}))), quality)
         outcome, _ = measure_unit(Unit("measure", "u", "u"), files, out=tmp_path, measures=measures)
         files.commit()
     assert outcome.facts["cuts"] == {"menu": {"lines": 3, "chars": 15}}
