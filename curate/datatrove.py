@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from glotmill.curate.kernels import datatrove as counted
 from glotmill.curate.kernels.buffers import strings, utf8

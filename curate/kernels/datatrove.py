@@ -685,7 +685,7 @@ def unit_words(cut: Pieces) -> tuple[Bytes, Offsets, Offsets]:
 @cache
 def _spaces() -> Flags:
     """White space of `flags`, and the tsheg, which parts Tibetan syllables."""
-    table = flags() & SPACE
+    table = (flags() & SPACE).astype(np.uint8)
     table[[0x0F0B, 0x0F0C]] = SPACE
     return table
 
