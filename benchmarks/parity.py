@@ -205,12 +205,24 @@ def reasons(theirs: list[dict[str, Any]]) -> dict[str, dict[str, int]]:
     return {name: dict(count.most_common()) for name, count in found.items()}
 
 
+def print_counts(counts: dict[str, Counter[str]], theirs: list[dict[str, Any]]) -> None:
+    print(f"{'filter':<20}{'judged':>8}{'dropped':>9}{'errors':>8}{'verdict':>11}{'and reason':>12}")
+    for name, count in counts.items():
+        judged = count["same"] + count["different"]
+        verdict, both = (count[column] / max(1, judged) for column in ("same_verdict", "same"))
+        print(f"{name:<20}{judged:>8}{count['dropped']:>9}{count['error']:>8}{verdict:>11.4%}{both:>12.4%}")
+    print()
+    for name, found in reasons(theirs).items():
+        print(f"{name} drops for " + ", ".join(f"{reason} {times}" for reason, times in found.items()))
+    print()
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("documents", type=Path)
     parser.add_argument("--peer", type=Path, required=True, help="the Python of an environment with datatrove 0.10.0")
-    parser.add_argument("--per-language", type=int, default=250)
-    parser.add_argument("--json", type=Path)
+    parser.add_argument("--per-language", type=int, default=300)
+    parser.add_argument("--json", type=Path, help="write all of it there, too")
     args = parser.parse_args()
     documents = sample(args.documents, args.per_language)
     with tempfile.TemporaryDirectory() as folder:
@@ -219,18 +231,11 @@ def main() -> None:
     counts, apart = compare(documents, theirs, ours)
     languages = Counter(document["language"] for document in documents)
     megabytes = sum(len(document["text"].encode()) for document in documents) / 1e6
-    print(f"{len(documents)} documents, {megabytes:.1f} MB, {len(languages)} languages; ours: {seconds:.2f} CPU s,")
-    print(f"{megabytes / max(seconds, 1e-9):.1f} MB/s for all signals\n")
-    print(f"{'filter':<20}{'judged':>8}{'dropped':>9}{'errors':>8}{'verdict':>10}{'and reason':>12}")
-    for name, found in counts.items():
-        judged = found["same"] + found["different"]
-        print(
-            f"{name:<20}{judged:>8}{count['theirs_dropped']:>9}{count['error']:>8}"
-            f"{found['same_verdict'] / max(1, judged):>10.4%}{found['same'] / max(1, judged):>12.4%}"
-        )
-    print()
-    for name, count in reasons(theirs).items():
-        print(f"{name} drops for " + ", ".join(f"{reason} {times}" for reason, times in count.items()))
+    print(
+        f"{len(documents)} documents, {megabytes:.1f} MB, {len(languages)} languages; "
+        f"all signals in {seconds:.2f} CPU s, {megabytes / max(seconds, 1e-9):.1f} MB/s\n"
+    )
+    print_counts(counts, theirs)
     for row in apart:
         print(f"{row['filter']}  {row['language']}  {row['id']}  {row['kind']}")
         print(f"    datatrove: {row['datatrove']}   ours: {row['ours']}")

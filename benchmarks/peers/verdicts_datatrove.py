@@ -6,7 +6,7 @@ marks are taken out of it; and for each filter, with its defaults, the reason fo
 it keeps it, or {"error": ...} if it failed.
 """
 
-import importlib.metadata  # datatrove uses it without importing it
+import importlib.metadata  # noqa: F401  datatrove uses it without importing it
 import json
 import os
 import sys
