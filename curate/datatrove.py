@@ -64,8 +64,8 @@ def datatrove(batch: pa.RecordBatch, *, terminal_lines: bool = True) -> Columns:
 
     Args:
         batch: n rows with `text: string`; may have `words: list<string>`, and `line_sentences: list<int32>`, the
-            sentences of each line of str.splitlines after citation marks are taken out of it, else counted with our
-            own cut. No nulls.
+            sentences of each line of str.splitlines after citation marks are taken out of it, else our own cut's of the
+            line as it is. No nulls.
         terminal_lines: Whether the C4 filter drops lines that end no sentence. FineWeb was made without.
 
     Adds:
@@ -191,10 +191,11 @@ def _line_sentences(batch: pa.RecordBatch) -> tuple[counted.Counts, counted.Coun
 
 
 def _checked(column: Any, name: str, wanted: Any) -> Any:
-    if column.type != wanted or column.null_count or column.values.null_count:
+    nulls = column.null_count + (column.flatten().null_count if pa.types.is_list(column.type) else 0)
+    if column.type != wanted or nulls:
         raise SchemaError(
-            f"column {name!r} must be {wanted} without nulls, found {column.type} with "
-            f"{column.null_count or column.flatten().null_count} nulls: cast it, or drop it and our own cut counts"
+            f"column {name!r} must be {wanted} without nulls, found {column.type} with {nulls} nulls: cast it, or drop "
+            "it, and our own cut counts"
         )
     return column
 
