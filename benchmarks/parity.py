@@ -7,14 +7,15 @@ reason are the same, and every document about which they are not. The environmen
     python -m venv ENV
     ENV/bin/pip install "datatrove[processing]==0.10.0" spacy==3.8.18 indic-nlp-library pyvi jieba pythainlp laonlp
 
-The sample: of each language for which datatrove has a tokenizer that is no neural network, the documents whose ids
-hash lowest.
+The real sample: of each language for which datatrove has a tokenizer that is no neural network, the documents whose ids
+hash lowest. The made sample: texts thrown together so that every rule meets documents on both sides of its limit.
 """
 
 import argparse
 import hashlib
 import io
 import json
+import random
 import subprocess
 import tempfile
 import time
@@ -81,6 +82,43 @@ REASONS = {
     "char_dup_ratio": "repeated_chars",
     "list_ratio": "list",
 }
+
+
+LETTERS = ("abcdefgh", "éß", "абв", "कखग\u093f", "字漢", "ابت", "１", "12", "\u0301")
+STOP_WORDS = ("the", "be", "to", "of", "and", "that", "have", "with", "The")
+ENDS = (".", ".", "!", "?", "", "...", "…", '"', "।", "。", ":", ". ", " [1].", "...\r", ".\r", ".\u3000", "[edit]")
+STARTS = ("", "", "- ", "• ", "\t-", "* ", "\u00a0•", "1. ")
+BREAKS = ("\n", "\n", "\n\n", "\n\n\n", "\r\n", "\u2028", " ", "\n \n", "\x0b")
+EXTRAS = (
+    "#", "##", "...", "....", "…", "[1]", "[citation needed]", "{", "lorem ipsum", "Lorem Ipsum", "JavaScript",
+    "privacy policy", "uses coo\u212aies", "terms of use.", "x" * 1001, "-", "!!!", ", .", "١٢", "[١٢]",
+)  # fmt: skip
+
+
+def made(number: int) -> dict[str, str]:
+    """A text of random words and lines; how often each thing happens is drawn for each text."""
+    draw = random.Random(number)
+    letters = draw.sample(LETTERS, draw.randint(1, 3))
+    sizes = draw.choice(((1, 3), (1, 8), (2, 6), (6, 14)))
+    words = ["".join(draw.choices(draw.choice(letters), k=draw.randint(*sizes))) for _ in range(draw.randint(2, 300))]
+    ends, starts, breaks = (draw.sample(of, draw.randint(1, 3)) for of in (ENDS, STARTS, BREAKS))
+    often, stops, extra = (
+        draw.choice((0, 0, 0.03, 0.3)),
+        draw.choice((0, 0.02, 0.2)),
+        draw.choice((0, 0, 0.01, 0.1, 0.3)),
+    )
+    extras = draw.sample(EXTRAS, draw.randint(1, 8))
+    longest = 100_200 if number == 1 else draw.choice((2, 5, 12, 40))
+    lines: list[str] = []
+    for _ in range(draw.randint(1, draw.choice((3, 30, 80))) if number % 500 else 0):
+        line = [
+            draw.choice(extras if draw.random() < extra else STOP_WORDS if draw.random() < stops else words)
+            for _ in range(longest if number == 1 else draw.randint(1, longest))
+        ]
+        new = draw.choice(starts) + " ".join(line) + draw.choice(ends)
+        lines.append(draw.choice(lines) if lines and draw.random() < often else new)
+    text = "".join(line + draw.choice(breaks) for line in lines)
+    return {"id": f"made-{number}", "language": "made", "text": draw.choice(("", "", "\n", " ")) + text}
 
 
 def sample(path: Path, per_language: int) -> list[dict[str, str]]:
@@ -217,16 +255,10 @@ def print_counts(counts: dict[str, Counter[str]], theirs: list[dict[str, Any]]) 
     print()
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("documents", type=Path)
-    parser.add_argument("--peer", type=Path, required=True, help="the Python of an environment with datatrove 0.10.0")
-    parser.add_argument("--per-language", type=int, default=300)
-    parser.add_argument("--json", type=Path, help="write all of it there, too")
-    args = parser.parse_args()
-    documents = sample(args.documents, args.per_language)
+def parity(documents: list[dict[str, str]], python: Path) -> dict[str, Any]:
+    """Judge by both, print how they agree, and give the facts."""
     with tempfile.TemporaryDirectory() as folder:
-        theirs = peer_verdicts(documents, args.peer, Path(folder))
+        theirs = peer_verdicts(documents, python, Path(folder))
     ours, seconds = our_verdicts(documents, theirs)
     counts, apart = compare(documents, theirs, ours)
     languages = Counter(document["language"] for document in documents)
@@ -239,16 +271,32 @@ def main() -> None:
     for row in apart:
         print(f"{row['filter']}  {row['language']}  {row['id']}  {row['kind']}")
         print(f"    datatrove: {row['datatrove']}   ours: {row['ours']}")
+    return {
+        "documents": len(documents),
+        "megabytes": round(megabytes, 1),
+        "our_cpu_seconds": round(seconds, 2),
+        "languages": dict(sorted(languages.items())),
+        "filters": {name: dict(count) for name, count in counts.items()},
+        "reasons": reasons(theirs),
+        "apart": apart,
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("documents", type=Path)
+    parser.add_argument("--peer", type=Path, required=True, help="the Python of an environment with datatrove 0.10.0")
+    parser.add_argument("--per-language", type=int, default=300, help="real documents of each language")
+    parser.add_argument("--made", type=int, default=5000, help="made documents")
+    parser.add_argument("--json", type=Path, help="write all of it there, too")
+    args = parser.parse_args()
+    samples = {"made": [made(number) for number in range(args.made)], "real": sample(args.documents, args.per_language)}
+    facts = {}
+    for name, documents in samples.items():
+        if documents:
+            print(f"\n{name}: ", end="")
+            facts[name] = parity(documents, args.peer)
     if args.json:
-        facts = {
-            "documents": len(documents),
-            "megabytes": round(megabytes, 1),
-            "our_cpu_seconds": round(seconds, 2),
-            "languages": dict(sorted(languages.items())),
-            "filters": {name: dict(count) for name, count in counts.items()},
-            "reasons": reasons(theirs),
-            "apart": apart,
-        }
         args.json.write_text(json.dumps(facts, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 

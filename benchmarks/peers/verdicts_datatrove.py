@@ -1,6 +1,7 @@
 """python verdicts_datatrove.py DOCUMENTS.jsonl OUT.jsonl, in datatrove's own environment: what its filters say.
 
-DOCUMENTS has lines of {id, language, text}, the language as datatrove names it. A line of OUT is {id, words,
+DOCUMENTS has lines of {id, language, text}, the language as datatrove names it, or "made" for made text, whose words
+stand between white space and whose sentences end in marks. A line of OUT is {id, words,
 line_sentences, verdicts}: the words that the filters saw; the sentences of each line of str.splitlines after citation
 marks are taken out of it; and for each filter, with its defaults, the reason for which it drops the document, null if
 it keeps it, or {"error": ...} if it failed.
@@ -9,6 +10,7 @@ it keeps it, or {"error": ...} if it failed.
 import importlib.metadata  # noqa: F401  datatrove uses it without importing it
 import json
 import os
+import re
 import sys
 from collections.abc import Callable
 from functools import cache
@@ -25,12 +27,25 @@ from datatrove.pipeline.filters import (
     c4_filters,
 )
 from datatrove.utils.text import split_into_sentences, split_into_words
+from datatrove.utils.word_tokenizers import WordTokenizer
 
-Filter = Callable[[Document], Any]
+
+class MadeText(WordTokenizer):  # type: ignore[misc]
+    def word_tokenize(self, text: str) -> list[str]:
+        return text.split()
+
+    def sent_tokenize(self, text: str) -> list[str]:
+        return [text[start:end] for start, end in self.span_tokenize(text)]
+
+    def span_tokenize(self, text: str) -> list[tuple[int, int]]:
+        return [found.span() for found in re.finditer("[^.!?]+[.!?]*", text)]
+
+
+MADE = MadeText()
 
 
 @cache
-def filters(language: str) -> dict[str, Any]:
+def filters(language: str | WordTokenizer) -> dict[str, Any]:
     return {
         "gopher_repetition": GopherRepetitionFilter(language=language),
         "gopher_quality": GopherQualityFilter(language=language),
@@ -49,10 +64,11 @@ def verdict(block: Any, text: str, name: str) -> Any:
 
 
 def judged(document: dict[str, str]) -> dict[str, Any]:
-    text, language = document["text"], document["language"]
+    text, named = document["text"], document["language"]
+    language = MADE if named == "made" else named
     known: dict[str, list[str]] = {}
 
-    def sentences(line: str, language: str) -> list[str]:
+    def sentences(line: str, language: Any) -> list[str]:
         """datatrove's, once for each line: two filters and we ask for the same ones."""
         if line not in known:
             known[line] = split_into_sentences(line, language)
@@ -67,7 +83,7 @@ def judged(document: dict[str, str]) -> dict[str, Any]:
     }
 
 
-def count(line: str, language: str, sentences: Callable[[str, str], list[str]]) -> int:
+def count(line: str, language: Any, sentences: Callable[[str, Any], list[str]]) -> int:
     """0 where datatrove's splitter fails: a filter that asks for that line fails, too."""
     try:
         return len(sentences(c4_filters.CITATION_REGEX.sub("", line.strip()), language))
