@@ -102,11 +102,8 @@ def made(number: int) -> dict[str, str]:
     sizes = draw.choice(((1, 3), (1, 8), (2, 6), (6, 14)))
     words = ["".join(draw.choices(draw.choice(letters), k=draw.randint(*sizes))) for _ in range(draw.randint(2, 300))]
     ends, starts, breaks = (draw.sample(of, draw.randint(1, 3)) for of in (ENDS, STARTS, BREAKS))
-    often, stops, extra = (
-        draw.choice((0, 0, 0.03, 0.3)),
-        draw.choice((0, 0.02, 0.2)),
-        draw.choice((0, 0, 0.01, 0.1, 0.3)),
-    )
+    often = draw.choice((0, 0, 0.03, 0.3))  # a line is a copy
+    stops, extra = draw.choice((0, 0.02, 0.2)), draw.choice((0, 0, 0.01, 0.1, 0.3))  # a word is one of those
     extras = draw.sample(EXTRAS, draw.randint(1, 8))
     longest = 100_200 if number == 1 else draw.choice((2, 5, 12, 40))
     lines: list[str] = []
