@@ -349,3 +349,24 @@ def test_the_flags_are_what_python_says_of_a_code_point() -> None:
         char = chr(code)
         known = (bool(flags()[code] & bit) for bit in (SPACE, ALPHA, DIGIT, SOLID))
         assert tuple(known) == (char.isspace(), char.isalpha(), char.isdecimal(), not is_symbol(char))
+
+
+def test_marks_and_symbols_are_as_many_as_datatrove_has() -> None:
+    assert int((flags() & TERMINAL != 0).sum()) == 159
+    assert int((flags() & SOLID == 0).sum()) == 281
+
+
+@pytest.mark.parametrize(
+    ("chars", "ends", "symbol"),
+    [
+        pytest.param(".!?。！？｡．؟۔।॥։።៖", True, True, id="ends a line"),
+        pytest.param(":;\"'”»…)、，", False, True, id="a symbol alone"),
+        pytest.param("\t\n\u00a0•།€¿©0é漢\u0301😀", False, False, id="neither"),
+        pytest.param("\x00\x0b\r\x1c\x7f\x85\x9f", False, True, id="control characters"),
+    ],
+)
+def test_a_mark_ends_a_line_or_makes_no_word(chars: str, ends: bool, symbol: bool) -> None:
+    for char in chars:
+        row = measured(f"a{char}", [char])
+        assert (row["dt_words"] == 0) == symbol
+        assert bool(flags()[ord(char)] & TERMINAL) == ends
