@@ -21,6 +21,7 @@ HQ, LQ = "__label__hq", "__label__lq"
 MAX_CHARS = 20_000  # code points that are read of a text: a score hardly moves after them, and a book takes seconds
 UNITS, LINE = "units", "line"  # normalisations
 SIDE_FORMAT = "glotmill-classifier-1"
+_PREFIX = "__label__"
 _SHOWN = 8  # labels that an error names
 
 
@@ -150,10 +151,11 @@ def _labels_of(path: Path, size: int, mtime_ns: int) -> tuple[str, ...]:
 def _check_label(name: str, path: Path, label: str, labels: tuple[str, ...]) -> None:
     if label in labels:
         return
-    near = get_close_matches(label, labels, 1, cutoff=0.5)
+    bare = {known.removeprefix(_PREFIX): known for known in labels}
+    near = get_close_matches(label.removeprefix(_PREFIX), bare, 1, cutoff=0.5)
     more = f" and {len(labels) - _SHOWN} more" if len(labels) > _SHOWN else ""
     has = ", ".join(map(repr, labels[:_SHOWN])) + more
-    hint = f"did you mean {near[0]!r}?" if near else f"set quality.classifiers.{name}.label to one of these"
+    hint = f"did you mean {bare[near[0]]!r}?" if near else f"set quality.classifiers.{name}.label to one of these"
     raise RecipeError(f"classifier {name!r}: {path} has no label {label!r}; it has {has}: {hint}")
 
 
