@@ -36,8 +36,8 @@ class Figures:
         positives, negatives: Held-out texts.
         middle: At the threshold 0.5.
         auc: Probability that a positive scores higher than a negative, ties counting half.
-        wanted: At the lowest threshold, in thousandths, from which on the precision asked for is reached; None where
-            none reaches it.
+        wanted: At a threshold, in thousandths, that reaches the precision asked for: of those that do, the ones of
+            most recall; of these, the ones of most precision; of these, the middle one. None where none reaches it.
     """
 
     positives: int
@@ -54,13 +54,15 @@ def figures(scores: Scores, is_positive: Flags, *, precision: float) -> Figures:
     kept_good = len(good) - np.searchsorted(good, thresholds)
     kept_bad = len(bad) - np.searchsorted(bad, thresholds)
     reached = (kept_good > 0) & (kept_good >= precision * (kept_good + kept_bad))
-    first = int(np.argmax(reached))
+    best = reached & (kept_good == kept_good[reached].max(initial=0))
+    best &= kept_bad == kept_bad[best].min(initial=len(bad))
+    places = np.flatnonzero(best)
     return Figures(
         len(good),
         len(bad),
         _at(MIDDLE, good, bad),
         _auc(good, bad),
-        _at(float(thresholds[first]), good, bad) if reached[first] else None,
+        _at(float(thresholds[places[len(places) // 2]]), good, bad) if len(places) else None,
     )
 
 

@@ -60,10 +60,12 @@ def notes(result: "Training") -> list[str]:
     return said
 
 
-def recipe_lines(result: "Training") -> str:
-    """The section of a recipe that uses the model: a threshold for all, and for each language that was judged."""
+def recipe_lines(result: "Training", *, by_language: bool) -> str:
+    """The section of a recipe that uses the model: a threshold for all, and on demand for each language judged."""
     name = result.settings.name
-    rules = {"": result.all} | {key: found for key, found in result.languages.items() if found.is_judged}
+    rules = {"": result.all}
+    if by_language:
+        rules |= {key: found for key, found in result.languages.items() if found.is_judged}
     lines = ["quality:", "  classifiers:", f"    {name}: {{model: {result.model}}}", "  rules:"]
     for scope, found in rules.items():
         if found.figures and found.figures.wanted:
@@ -83,7 +85,7 @@ def report(result: "Training") -> str:
             f"# The classifier {settings.name}",
             "",
             f"Figures of {settings.held_out:g} of the texts, which the model has not seen, as many positive as "
-            f"negative in each language: precision, recall and F1 at the threshold 0.5; then the lowest threshold that "
+            f"negative in each language: precision, recall and F1 at the threshold 0.5; then a threshold that "
             f"reaches a precision of {settings.precision:g}, and the recall there.",
             "",
             *(f"| {line} |" for line in (lines[0], rule, *lines[1:])),
@@ -93,7 +95,7 @@ def report(result: "Training") -> str:
             "For a recipe:",
             "",
             "```yaml",
-            recipe_lines(result),
+            recipe_lines(result, by_language=True),
             "```",
             "",
         ]

@@ -23,10 +23,10 @@ def options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--held-out", type=float, default=0.1, help="share of the texts to judge by, not trained on")
     parser.add_argument("--seed", type=int, default=0, help="of the split, the order and the first weights")
-    parser.add_argument("--dim", type=int, default=64, help="numbers a unit; size and time of the model follow")
+    parser.add_argument("--dim", type=int, default=16, help="numbers a unit; the size of the model is in proportion")
     parser.add_argument("--epochs", type=int, default=5, help="times each text is trained on")
     parser.add_argument("--word-ngrams", type=int, default=2, help="units in a row that are learnt together")
-    parser.add_argument("--min-count", type=int, default=1, help="units that are rarer are known by their parts")
+    parser.add_argument("--min-count", type=int, default=1, help="units that are rarer are left out")
     parser.add_argument(
         "--min-documents", type=int, default=20, help="held-out texts a side that a language needs to be judged"
     )
@@ -60,7 +60,7 @@ def act(args: argparse.Namespace) -> int:
     print(table(result))
     for note in notes(result):
         print(f"note: {note}")
-    print(f"\n{recipe_lines(result)}\n\nreport: {args.output / REPORT}")
+    print(f"\n{recipe_lines(result, by_language=False)}\n\nthresholds by language: {args.output / REPORT}")
     return 0
 
 
