@@ -16,6 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from glotmill.curate.classifier import HQ, LQ, MAX_CHARS, SIDE_FORMAT, UNITS, probabilities, side_file
+from glotmill.curate.fasttext_training import train_supervised
 from glotmill.curate.held_out import Figures, figures
 from glotmill.curate.labelled_texts import LabelledTexts, read_labelled
 from glotmill.schemas.atomic import file_digest, transaction
@@ -196,9 +197,7 @@ def _check_enough(texts: LabelledTexts, taught: Places, judged: Places) -> None:
 
 
 def _fitted(texts: LabelledTexts, taught: Places, path: Path, settings: Settings) -> Any:
-    """A fastText model of the texts at `taught`. One thread: with more, the result would depend on their race."""
-    import fasttext
-
+    """A fastText model of the texts at `taught`, in the order of their hashes."""
     units = 0
     data = np.memmap(texts.path, np.uint8, "r")
     with path.open("wb") as out:
@@ -207,8 +206,8 @@ def _fitted(texts: LabelledTexts, taught: Places, path: Path, settings: Settings
             units += line.count(b" ") + 1
             out.write(b"%s %s\n" % ((HQ if texts.is_positive[place] else LQ).encode(), line))
     try:
-        return fasttext.train_supervised(
-            str(path),
+        return train_supervised(
+            path,
             dim=settings.dim,
             epoch=settings.epochs,
             wordNgrams=settings.word_ngrams,
@@ -217,9 +216,7 @@ def _fitted(texts: LabelledTexts, taught: Places, path: Path, settings: Settings
             maxn=0,
             bucket=min(_MOST_BUCKETS, max(_LEAST_BUCKETS, 1 << units.bit_length())),
             lr=_RATE,
-            thread=1,
             seed=settings.seed,
-            verbose=0,
         )
     except (ValueError, RuntimeError) as error:
         raise InputError(

@@ -2,6 +2,7 @@ import json
 import pickle
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import fasttext
 import pyarrow as pa
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from glotmill.curate.classifier import HQ, LINE, LQ, UNITS, as_lines, classifier, fingerprint, side_file
 from glotmill.curate.fasttext_file import contents
+from glotmill.curate.fasttext_training import clean_memory, train_supervised
 from glotmill.curate.kernels.normal import normal_form
 from glotmill.curate.kernels.spaced import one_line, spaced
 from glotmill.curate.measure import Measure
@@ -21,13 +23,10 @@ GOOD = "The council met on Monday, and it agreed that the bridge would be repair
 BAD = "cheap bags buy now\ncheap watches buy now\nclick here click here"
 
 
-def trained(path: Path, *lines: str, **options: int) -> Path:
+def trained(path: Path, *lines: str, **options: Any) -> Path:
     text = path.with_suffix(".txt")
     text.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    model = fasttext.train_supervised(
-        str(text), dim=4, epoch=20, bucket=1000, minCount=1, thread=1, verbose=0, **options
-    )
-    model.save_model(str(path))
+    train_supervised(text, dim=4, epoch=20, bucket=1000, minCount=1, **options).save_model(str(path))
     return path
 
 
@@ -88,7 +87,7 @@ def test_the_probabilities_of_all_labels_add_up_to_one(foreign: Path) -> None:
 
 @pytest.mark.parametrize("loss", ["hs", "ova", "softmax"])
 def test_a_model_of_any_loss_is_read(tmp_path: Path, loss: str) -> None:
-    path = trained(tmp_path / "model.bin", f"{HQ} good news", f"{LQ} bad spam", loss=loss)  # type: ignore[arg-type]
+    path = trained(tmp_path / "model.bin", f"{HQ} good news", f"{LQ} bad spam", loss=loss)
     wanted = dict(zip(*fasttext.load_model(str(path)).predict("good", k=-1), strict=True))[HQ]
     assert scores(classifier("edu", str(path)), "good") == [pytest.approx(min(1.0, wanted), abs=1e-6)]
 
@@ -157,7 +156,8 @@ def test_a_model_that_is_absent_or_no_classifier_is_named(tmp_path: Path) -> Non
         classifier("edu", str(tmp_path / "absent.bin"))
     text = tmp_path / "text.txt"
     text.write_text("some words some words\n")
-    vectors = fasttext.train_unsupervised(str(text), dim=2, minCount=1, bucket=10, thread=1, verbose=0)
+    with clean_memory():
+        vectors = fasttext.train_unsupervised(str(text), dim=2, minCount=1, bucket=10, thread=1, verbose=0)
     vectors.save_model(str(tmp_path / "vectors.bin"))
     with pytest.raises(RecipeError, match="word vectors"):
         classifier("edu", str(tmp_path / "vectors.bin"))
