@@ -5,6 +5,7 @@ Source of the method: Joulin et al. 2016 (fastText); Li et al. 2024 (DCLM), whic
 
 import json
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -21,6 +22,7 @@ from glotmill.curate.held_out import Figures, figures
 from glotmill.curate.labelled_texts import LabelledTexts, read_labelled
 from glotmill.schemas.atomic import file_digest, transaction
 from glotmill.schemas.errors import InputError, RecipeError
+from glotmill.schemas.recipe import SIGNAL
 
 Places = npt.NDArray[np.int64]
 
@@ -59,6 +61,8 @@ class Settings:
     precision: float = 0.9
 
     def __post_init__(self) -> None:
+        if not re.fullmatch(SIGNAL, self.name):
+            raise RecipeError(f"--name is {self.name!r}; write lower case letters, digits and underscores, such as edu")
         for option, value, low, high in (
             ("held-out", self.held_out, 0.01, 0.9),
             ("precision", self.precision, 0.01, 1.0),

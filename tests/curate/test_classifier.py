@@ -26,7 +26,7 @@ BAD = "cheap bags buy now\ncheap watches buy now\nclick here click here"
 def trained(path: Path, *lines: str, **options: Any) -> Path:
     text = path.with_suffix(".txt")
     text.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    train_supervised(text, dim=4, epoch=20, bucket=1000, minCount=1, **options).save_model(str(path))
+    train_supervised(text, dim=4, epoch=100, lr=1.0, bucket=1000, minCount=1, **options).save_model(str(path))
     return path
 
 
