@@ -2,11 +2,11 @@
 
 import hashlib
 import json
+import math
 import os
-import statistics
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -41,29 +41,33 @@ class Contestant:
         script: File in peers/ (see peers/contestant.py for what it takes and prints), or a path.
         task: Which of the script's tasks.
         environment: Name of the peer's environment; empty for the one that runs the harness.
-        passes: Times the work is done over in a run, so that what is fast takes long enough to be measured.
+        least_mb: 10^6 bytes to work on at least: a smaller sample is gone through so often that it takes long enough to
+            be measured.
     """
 
     name: str
     script: str
     task: str
     environment: str = ""
-    passes: int = 1
+    least_mb: float = 0
 
     @property
     def ours(self) -> bool:
         return self.name.startswith(OURS)
 
+    def passes(self, sample: Sample) -> int:
+        return max(1, math.ceil(self.least_mb / sample.megabytes))
+
 
 @dataclass(slots=True)
 class Runs:
-    """What a contestant's repetitions cost, idle (everything but the work) and whole; or why there are none."""
+    """What a contestant's repetitions cost (idle: all but the work; whole) and said; or why there are none."""
 
     contestant: Contestant
     idle: list[Cost] = field(default_factory=list)
     whole: list[Cost] = field(default_factory=list)
     yardsticks: list[float] = field(default_factory=list)
-    said: dict[str, Any] = field(default_factory=dict)
+    said: list[dict[str, Any]] = field(default_factory=list)
     error: str = ""
     stderr: str = ""
 
@@ -133,9 +137,11 @@ def _once(
             contestant.task,
             str(sample.path),
             work,
-            f"--passes={0 if idle else contestant.passes}",
+            f"--passes={0 if idle else contestant.passes(sample)}",
         ]
         env = {**os.environ, **_ONE_THREAD, **_OFFLINE}
+        if contestant.environment:
+            env.pop("PYTHONPATH", None)  # it may hold our packages, in versions that a peer's don't fit
         done = cost(command, every=0.05, core=core, env=env, timeout=timeout, errors=log)
     said = spoken(done.output)
     if done.status or said is None:
@@ -143,7 +149,7 @@ def _once(
         last = run.stderr.splitlines()[-1] if run.stderr else "no message"
         run.error = f"status {done.status} after {done.wall_seconds:.0f} s: {last}"
     elif not idle:
-        run.said = said
+        run.said.append(said)
     return done
 
 
@@ -158,19 +164,20 @@ def spoken(output: str) -> dict[str, Any] | None:
     return None
 
 
-def results(stage: str, runs: list[Runs], sample: Sample) -> Iterator[dict[str, Any]]:
-    """One JSON object for each contestant: medians over its repetitions, and how ours compare.
+def results(stage: str, runs: list[Runs], sample: Sample) -> list[dict[str, Any]]:
+    """One JSON object for each contestant: the least of its repetitions, and how ours compare.
 
     `*_cpu_s` are CPU seconds of the process tree for one pass. `startup_cpu_s` is of the idle runs; `net_cpu_s` of the
-    whole runs without it; `total_cpu_s` start-up and one pass. Rates are net unless they say total. `ours_by_this` is
-    the net rate of our first contestant by this one's. `yardstick_cpu_s`: see `yardstick`.
+    whole runs without it; `total_cpu_s` start-up and one pass. Rates are net. `first_batch_s` is wall time from the
+    start of the process until a batch of one text was done. `ours_by_this` is the net rate of our first contestant by
+    this one's. `yardstick_cpu_s`: see `yardstick`.
     """
     rows = [_row(stage, run, sample) for run in runs]
     first = next((row for row in rows if row["ours"] and "error" not in row), None)
     for row in rows:
         if first and "error" not in row:
             row["ours_by_this"] = round(row["net_cpu_s"] / first["net_cpu_s"], 2)
-        yield row
+    return rows
 
 
 def _row(stage: str, run: Runs, sample: Sample) -> dict[str, Any]:
@@ -178,42 +185,44 @@ def _row(stage: str, run: Runs, sample: Sample) -> dict[str, Any]:
     row: dict[str, Any] = {"stage": stage, "contestant": contestant.name, "ours": contestant.ours}
     if run.error:
         return {**row, "error": run.error, "stderr": run.stderr}
-    docs = run.said.get("docs") or sample.docs
-    startup = statistics.median(one.cpu_seconds for one in run.idle)
-    nets = [(one.cpu_seconds - startup) / contestant.passes for one in run.whole]
-    walls = [one.wall_seconds for one in run.whole]
-    startup_wall = statistics.median(one.wall_seconds for one in run.idle)
-    net = max(statistics.median(nets), 0.001)  # the clock's own step: faster can't be told
+    said = run.said[-1] | {name: min(one[name] for one in run.said) for name in _FIRST if name in run.said[-1]}
+    docs = said.pop("docs") or sample.docs
+    passes = contestant.passes(sample)
+    startup = min(one.cpu_seconds for one in run.idle)
+    nets = [(one.cpu_seconds - startup) / passes for one in run.whole]
+    net = max(min(nets), 0.001)  # faster can't be told
+    wall = min(one.wall_seconds for one in run.whole) - min(one.wall_seconds for one in run.idle)
     return {
         **row,
-        "version": run.said["version"],
+        "version": said.pop("version"),
         "docs": docs,
         "mb": round(sample.megabytes, 3),
-        "passes": contestant.passes,
+        "passes": passes,
         "reps": len(run.whole),
         "startup_cpu_s": round(startup, 3),
         "net_cpu_s": round(net, 4),
         "total_cpu_s": round(startup + net, 3),
-        "net_wall_s": round((statistics.median(walls) - startup_wall) / contestant.passes, 4),
+        "net_wall_s": round(wall / passes, 4),
         "docs_per_cpu_s": round(docs / net, 1),
         "mb_per_cpu_s": round(sample.megabytes / net, 3),
-        "mb_per_total_cpu_s": round(sample.megabytes / (startup + net), 3),
-        "yardstick_cpu_s": round(statistics.median(run.yardsticks), 4),
+        "yardstick_cpu_s": round(min(run.yardsticks), 4),
         "peak_mb": max(one.peak_mb.get("all", 0.0) for one in run.whole),
         "each_net_cpu_s": [round(one, 4) for one in nets],
-        **{name: value for name, value in run.said.items() if name not in ("version", "docs")},
+        **said,
     }
 
 
+_FIRST = ("first_batch_s", "first_batch_cpu_s")
 _COLUMNS: Mapping[str, tuple[str, str]] = {
     "contestant": ("contestant", "{}"),
     "version": ("version", "{}"),
+    "first_batch_s": ("first batch after s", "{:.2f}"),
     "startup_cpu_s": ("start-up CPU s", "{:.2f}"),
     "net_cpu_s": ("work CPU s", "{:.3f}"),
     "docs_per_cpu_s": ("docs / CPU s", "{:,.0f}"),
     "mb_per_cpu_s": ("MB / CPU s", "{:.2f}"),
     "peak_mb": ("peak MB", "{:,.0f}"),
-    "ours_by_this": ("ours / this", "{:.1f}"),
+    "ours_by_this": ("ours / this", "{:,.1f}"),
 }
 
 
@@ -225,3 +234,12 @@ def table(rows: list[dict[str, Any]]) -> str:
     lines = ["| " + " | ".join(row) + " |" for row in cells]
     failed = [f"{row['contestant']}: left out: {row['error']}" for row in rows if "error" in row]
     return "\n".join([*lines, *([""] if failed else []), *failed])
+
+
+def verdict(rows: list[dict[str, Any]], target: float = 0) -> str:
+    """A line that says how ours compare with the first peer, and with the target if there is one."""
+    peer = next((row for row in rows if not row["ours"] and "ours_by_this" in row), None)
+    if peer is None:
+        return ""
+    wanted = f"; the target is {target:g}" if target else ""
+    return f"\nA CPU second of ours does {peer['ours_by_this']:.1f} times the work of {peer['contestant']}'s{wanted}.\n"

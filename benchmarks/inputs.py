@@ -10,6 +10,10 @@ from pathlib import Path
 
 import zstandard
 
+_DATA = Path(__file__).parents[2] / "shared" / "data"  # beside the checkout; not part of the project
+DOCUMENTS = _DATA / "docs.jsonl.zst"
+ARCHIVE = _DATA / "html" / "pages.warc.gz"
+
 
 @dataclass(frozen=True, slots=True)
 class Sample:

@@ -13,12 +13,14 @@ import psutil
 import pytest
 import zstandard
 
+from glotmill.schemas.errors import RecipeError
+
 ROOT = Path(__file__).parents[1]
 if str(ROOT) not in sys.path:  # benchmarks/ isn't installed; `pytest` doesn't look for it here, `python -m pytest` does
     sys.path.insert(0, str(ROOT))
 
 from benchmarks import environments  # noqa: E402
-from benchmarks.harness import SCRIPTS, Contestant, Runs, contest, results, spoken, table  # noqa: E402
+from benchmarks.harness import SCRIPTS, Contestant, Runs, contest, results, spoken, table, verdict  # noqa: E402
 from benchmarks.inputs import Sample, archive, sample  # noqa: E402
 from benchmarks.process_tree import Cost, cost  # noqa: E402
 from benchmarks.stages import STAGES  # noqa: E402
@@ -186,8 +188,9 @@ def test_contestants_take_turns_and_one_that_fails_is_left_out(tmp_path: Path) -
     for name in ("ours", "peer"):
         code = SCRIPT.substitute(scripts=SCRIPTS, log=log, name=name)
         (tmp_path / f"{name}.py").write_text(code)
+    read = sample(written(tmp_path / "in.jsonl", ROWS), 7, tmp_path)
     contestants = (
-        Contestant("glotmill", str(tmp_path / "ours.py"), "ready", passes=2),
+        Contestant("glotmill", str(tmp_path / "ours.py"), "ready", least_mb=1.5 * read.megabytes),
         Contestant("peer", str(tmp_path / "peer.py"), "ready"),
         Contestant("lame", str(tmp_path / "peer.py"), "broken"),
         Contestant("absent", str(tmp_path / "peer.py"), "ready", environment="absent"),
@@ -198,38 +201,48 @@ def test_contestants_take_turns_and_one_that_fails_is_left_out(tmp_path: Path) -
             raise environments.EnvironmentProblem("pip failed")
         return Path(sys.executable)
 
-    read = sample(written(tmp_path / "in.jsonl", ROWS), 7, tmp_path)
     runs = contest(contestants, read, python=interpreter, reps=2, core=None, timeout=60, progress=lambda line: None)
     ours, peer = ["ours 1", "ours 1", "ours 7", "ours 7"], ["peer 1", "peer 1", "peer 7"]
     assert log.read_text().splitlines() == ["ours 1", "peer 1", *ours, *peer, *ours, *peer]  # 1: the warm-up
     assert [(len(run.idle), len(run.whole)) for run in runs] == [(2, 2), (2, 2), (0, 0), (0, 0)]
-    rows = list(results("stage", runs, read))
+    rows = json.loads(json.dumps(results("stage", runs, read)))
     texts = [json.loads(line)["text"] for line in read.path.read_text(encoding="utf-8").splitlines()]
     assert rows[0]["docs"] == 7 and rows[0]["chars"] == sum(map(len, texts))
-    assert rows[0]["version"] == pytest.__version__
+    assert (rows[0]["version"], rows[0]["passes"], rows[1]["passes"]) == (pytest.__version__, 2, 1)
+    assert 0 < rows[0]["first_batch_cpu_s"] and 0 < rows[0]["first_batch_s"] < 60
     assert "the model is missing" in rows[2]["error"] and rows[3]["error"] == "pip failed"
     assert "lame: left out: " in table(rows) and "the model is missing" in table(rows)
 
 
-def _runs(name: str, idle: list[float], whole: list[float], passes: int) -> Runs:
+def _runs(name: str, idle: list[float], whole: list[float], least_mb: float) -> Runs:
     def costs(seconds: list[float]) -> list[Cost]:
         return [Cost(wall_seconds=2 * s, cpu_seconds=s, peak_mb={"all": 10 * s}) for s in seconds]
 
-    contestant = Contestant(name, "script.py", "task", passes=passes)
-    return Runs(contestant, costs(idle), costs(whole), yardsticks=[0.1], said={"version": "1", "docs": 100})
+    said = [{"version": "1", "docs": 100, "first_batch_s": 2 * s} for s in idle]
+    return Runs(Contestant(name, "script.py", "task", least_mb=least_mb), costs(idle), costs(whole), [0.1], said)
 
 
-def test_start_up_is_taken_off_and_medians_are_compared() -> None:
+def test_start_up_is_taken_off_and_the_least_of_the_repetitions_is_compared() -> None:
     read = Sample(Path("x"), 100, 8.0)
-    ours = _runs("glotmill", idle=[1.0, 1.2, 9.0], whole=[3.2, 5.2, 3.2], passes=4)
-    peer = _runs("peer", idle=[2.0, 2.0, 2.0], whole=[22.0, 12.0, 99.0], passes=1)
+    ours = _runs("glotmill", idle=[1.2, 1.3, 9.0], whole=[5.2, 3.2, 99.0], least_mb=30)
+    peer = _runs("peer", idle=[2.0, 2.5, 2.0], whole=[99.0, 22.0, 32.0], least_mb=0)
     first, second = results("stage", [ours, peer], read)
     assert (first["startup_cpu_s"], first["net_cpu_s"], first["total_cpu_s"]) == (1.2, 0.5, 1.7)
-    assert first["each_net_cpu_s"] == [0.5, 1.0, 0.5]
+    assert first["each_net_cpu_s"] == [1.0, 0.5, 24.45]
     assert (first["mb_per_cpu_s"], first["docs_per_cpu_s"], first["net_wall_s"]) == (16.0, 200.0, 1.0)
+    assert (first["passes"], first["first_batch_s"]) == (4, 2.4)
     assert (second["net_cpu_s"], second["mb_per_cpu_s"], second["ours_by_this"]) == (20.0, 0.4, 40.0)
-    assert (first["ours_by_this"], first["peak_mb"]) == (1.0, 52.0)
-    assert "| peer | 1 | 2.00 | 20.000 | 5 | 0.40 | 990 | 40.0 |" in table([first, second])
+    assert (first["ours_by_this"], first["peak_mb"]) == (1.0, 990.0)
+    assert "| peer | 1 | 4.00 | 2.00 | 20.000 | 5 | 0.40 | 990 | 40.0 |" in table([first, second])
+    assert "40.0 times the work of peer's; the target is 60." in verdict([first, second], 60)
+    assert verdict([first]) == ""
+
+
+def test_without_ours_nothing_is_compared() -> None:
+    ours, peer = Runs(Contestant("glotmill", "x", "task"), error="broken"), _runs("peer", [1.0], [3.0], 0)
+    rows = results("stage", [ours, peer], Sample(Path("x"), 100, 8.0))
+    assert rows[0]["error"] == "broken" and "ours_by_this" not in rows[1] and rows[1]["net_cpu_s"] == 2.0
+    assert verdict(rows, 60) == ""
 
 
 def test_the_last_json_line_is_what_a_contestant_says() -> None:
@@ -252,7 +265,13 @@ def test_a_stage_names_scripts_tasks_and_pins_that_exist(name: str) -> None:
 def test_each_of_our_tasks_measures(task: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(SCRIPTS)
     work = importlib.import_module(OURS.removesuffix(".py")).TASKS[task](tmp_path)
-    assert work(["one line of a text\n", "ไทย 中文\n" * 30])["signals"] > 0
+    try:
+        facts = work(["one line of a text\n", "ไทย 中文\n" * 30])
+    except RecipeError as error:
+        if task != "lid-combined":
+            raise
+        pytest.skip(f"no combined model here: {error}")
+    assert facts["columns"] > 0
 
 
 @pytest.mark.parametrize("path", sorted(SCRIPTS.glob("*.txt")), ids=lambda path: path.stem)

@@ -8,6 +8,8 @@ imports, loads models and works on one text, so that N = 0 costs everything exce
 
 import argparse
 import json
+import os
+import time
 from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
@@ -43,9 +45,16 @@ def main(distribution: str, tasks: dict[str, Callable[[Path], Work]]) -> None:
     args = parser.parse_args()
     work = tasks[args.task](args.work)
     work([_WARM_UP])
+    first = {"first_batch_s": round(_age(), 2), "first_batch_cpu_s": round(time.process_time(), 2)}
     with args.input.open(encoding="utf-8", newline="\n") as lines:
         texts = [json.loads(line)["text"] for line in lines]
     facts: Facts = {}
     for _ in range(args.passes):
         facts = work(texts)
-    print("\n" + json.dumps({"version": version(distribution), "docs": len(texts), **facts}), flush=True)
+    print("\n" + json.dumps({"version": version(distribution), "docs": len(texts), **first, **facts}), flush=True)
+
+
+def _age() -> float:
+    """Wall seconds since the kernel started this process, to a hundredth."""
+    started = Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19]  # field 22 of proc_pid_stat(5)
+    return time.clock_gettime(time.CLOCK_BOOTTIME) - int(started) / os.sysconf("SC_CLK_TCK")
