@@ -37,6 +37,12 @@ if not child:
 time.sleep(0.1)
 while os.path.exists(f"/proc/{child}"): time.sleep(0.05)
 """
+BURN = "import time\nwhile time.process_time() < 0.2: pass"
+
+
+def test_the_cpu_time_of_children_that_end_between_two_looks_counts() -> None:
+    code = f"import subprocess, sys\nfor _ in range(3): subprocess.run([sys.executable, '-c', {BURN!r}])"
+    assert 0.6 <= cost([sys.executable, "-c", code], every=60).cpu_seconds < 3
 
 
 def test_the_cpu_time_of_children_that_are_never_reaped_counts() -> None:
@@ -165,7 +171,7 @@ def test_an_environment_that_is_ready_is_taken_as_it_is(tmp_path: Path, monkeypa
 
 
 SCRIPT = Template("""
-import sys
+import os, sys
 sys.path.insert(0, "$scripts")
 from contestant import main
 
@@ -179,7 +185,10 @@ def ready(work):
 def broken(work):
     raise RuntimeError("the model is missing")
 
-main("pytest", {"ready": ready, "broken": broken})
+def crashing(work):
+    return lambda texts: os.abort() if len(texts) > 1 else {}  # during the work, after a good start
+
+main("pytest", {"ready": ready, "broken": broken, "crashing": crashing})
 """)
 
 
@@ -193,6 +202,7 @@ def test_contestants_take_turns_and_one_that_fails_is_left_out(tmp_path: Path) -
         Contestant("glotmill", str(tmp_path / "ours.py"), "ready", least_mb=1.5 * read.megabytes),
         Contestant("peer", str(tmp_path / "peer.py"), "ready"),
         Contestant("lame", str(tmp_path / "peer.py"), "broken"),
+        Contestant("crashed", str(tmp_path / "peer.py"), "crashing"),
         Contestant("absent", str(tmp_path / "peer.py"), "ready", environment="absent"),
     )
 
@@ -204,13 +214,14 @@ def test_contestants_take_turns_and_one_that_fails_is_left_out(tmp_path: Path) -
     runs = contest(contestants, read, python=interpreter, reps=2, core=None, timeout=60, progress=lambda line: None)
     ours, peer = ["ours 1", "ours 1", "ours 7", "ours 7"], ["peer 1", "peer 1", "peer 7"]
     assert log.read_text().splitlines() == ["ours 1", "peer 1", *ours, *peer, *ours, *peer]  # 1: the warm-up
-    assert [(len(run.idle), len(run.whole)) for run in runs] == [(2, 2), (2, 2), (0, 0), (0, 0)]
+    assert [(len(run.idle), len(run.whole)) for run in runs] == [(2, 2), (2, 2), (0, 0), (1, 1), (0, 0)]
     rows = json.loads(json.dumps(results("stage", runs, read)))
     texts = [json.loads(line)["text"] for line in read.path.read_text(encoding="utf-8").splitlines()]
     assert rows[0]["docs"] == 7 and rows[0]["chars"] == sum(map(len, texts))
     assert (rows[0]["version"], rows[0]["passes"], rows[1]["passes"]) == (pytest.__version__, 2, 1)
     assert 0 < rows[0]["first_batch_cpu_s"] and 0 < rows[0]["first_batch_s"] < 60
-    assert "the model is missing" in rows[2]["error"] and rows[3]["error"] == "pip failed"
+    assert "the model is missing" in rows[2]["error"] and rows[4]["error"] == "pip failed"
+    assert rows[3]["error"].startswith("status -6 ")
     assert "lame: left out: " in table(rows) and "the model is missing" in table(rows)
 
 
