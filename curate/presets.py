@@ -17,7 +17,12 @@ from glotmill.schemas.languages import script_spaced
 Written = dict[str, dict[str, str | None]]
 
 PRESETS = ("glotmill", "gopher", "c4", "fineweb", "fineweb2", "dclm", "none")
-_DATATROVE = ("gopher", "c4", "fineweb")  # those that have a file of their own for datatrove's semantics
+# The files of presets in datatrove's semantics, in its order.
+_DATATROVE = {
+    "gopher": ("datatrove_gopher",),
+    "c4": ("datatrove_c4",),
+    "fineweb": ("datatrove_gopher", "datatrove_c4", "datatrove_fineweb"),
+}
 _INCLUDE, _LINES, _EVERYWHERE = "include", "lines", "*"
 _FEW_STOP_WORDS = "few_stop_words"
 
@@ -63,12 +68,19 @@ def preset_lines(name: str, *, semantics: str = "paper") -> dict[str, str | None
 
 
 def _files(name: str, semantics: str) -> list[Any]:
-    """The preset's file, and before it the one that it includes."""
+    """The preset's files in their order: what it includes, then its own."""
     if name not in PRESETS:
         raise RecipeError(f"no preset is called {name!r}: write one of {', '.join(PRESETS)}")
+    if semantics == "datatrove":
+        if name not in _DATATROVE:
+            raise RecipeError(
+                f"quality.semantics is datatrove, which the preset {name!r} doesn't have: write paper, or one of the "
+                f"presets {', '.join(_DATATROVE)}"
+            )
+        return [_read(file) for file in _DATATROVE[name]]
     if name == "none":
         return []
-    data = _read(f"datatrove_{name}" if semantics == "datatrove" and name in _DATATROVE else name)
+    data = _read(name)
     return [*(_files(data[_INCLUDE], semantics) if _INCLUDE in data else ()), data]
 
 

@@ -2,6 +2,8 @@
 
 import pyarrow as pa
 
+from glotmill.curate.classifier import classifier
+from glotmill.curate.datatrove import datatrove
 from glotmill.curate.form import form
 from glotmill.curate.language import language
 from glotmill.curate.lines import line_cuts
@@ -31,9 +33,23 @@ SIGNALS = numbers(*MEASURES)
 
 def names(quality: Quality) -> tuple[str, ...]:
     """The signals that a recipe with this section has measured."""
-    return (*SIGNALS, *((UNIGRAM,) if quality.calibration else ()))
+    found = [*SIGNALS]
+    if quality.semantics == "datatrove":
+        found += numbers(datatrove)
+    if quality.calibration is not None:
+        found.append(UNIGRAM)
+    return (*found, *(f"{name}_score" for name in quality.classifiers))
 
 
 def optional(quality: Quality) -> tuple[Measure, ...]:
-    """The measures that only a recipe with this section asks for; its paths are absolute."""
-    return (unigrams(quality.calibration),) if quality.calibration else ()
+    """The measures that only a recipe with this section asks for; its paths are absolute.
+
+    Raises:
+        RecipeError: a file that the section names is absent, or isn't what it should be.
+    """
+    found: list[Measure] = []
+    if quality.semantics == "datatrove":
+        found.append(datatrove.bind(terminal_lines=quality.preset == "c4"))
+    if quality.calibration is not None:
+        found.append(unigrams(quality.calibration))
+    return (*found, *(classifier(name, of.model, of.label) for name, of in quality.classifiers.items()))

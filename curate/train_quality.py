@@ -185,8 +185,9 @@ def _balanced(texts: LabelledTexts, places: Places) -> Places:
     order = np.lexsort((texts.hashes[places], group))
     counts = np.bincount(group, minlength=2 * (int(codes.max(initial=-1)) + 1))
     rank = np.arange(len(places)) - np.repeat(np.cumsum(counts) - counts, counts)
-    kept = places[order[rank < counts.reshape(-1, 2).min(axis=1)[codes[order]]]]
-    return kept[np.argsort(texts.hashes[kept])]
+    kept: Places = places[order[rank < counts.reshape(-1, 2).min(axis=1)[codes[order]]]]
+    ordered: Places = kept[np.argsort(texts.hashes[kept])]
+    return ordered
 
 
 def _check_enough(texts: LabelledTexts, taught: Places, judged: Places) -> None:

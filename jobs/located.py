@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from glotmill.curate.calibration import limits
+from glotmill.curate.classifier import fingerprint
 from glotmill.curate.lid import language_model
 from glotmill.curate.rules import RuleSet, ruleset
 from glotmill.curate.signals import optional
@@ -40,7 +41,9 @@ def contents(recipe: Recipe) -> dict[str, Any]:
     optional(quality)
     return {
         "model": model if model in _PACKAGED else file_digest(Path(model)),
+        "semantics": [quality.semantics, quality.preset] if quality.semantics == "datatrove" else None,
         "unigrams": file_digest(Path(quality.calibration) / UNIGRAMS) if quality.calibration else None,
+        "classifiers": {name: [fingerprint(of.model), of.label] for name, of in quality.classifiers.items()},
     }
 
 

@@ -23,7 +23,17 @@ from glotmill.schemas.units import Unit
 
 _MEASURED_BY = tuple(
     f"glotmill.curate:data/{name}"
-    for name in ("lid.176.ftz", "unicode.tsv", "casefold.tsv", "compose.tsv", "boilerplate.tsv", "stop_words.tsv")
+    for name in (
+        "lid.176.ftz",
+        "language_reliability.tsv",
+        "language_thresholds.tsv",
+        "lookalikes.tsv",
+        "unicode.tsv",
+        "casefold.tsv",
+        "compose.tsv",
+        "boilerplate.tsv",
+        "stop_words.tsv",
+    )
 )
 
 Action = Callable[[SparkSession, State, Sequence[Unit], Desk], None]
@@ -97,7 +107,7 @@ def measure_step(state: State) -> Step:
             "contents": contents(recipe),
             "lines": [asdict(rule) for rule in line_rules(recipe.quality)],
         },
-        code_version(("glotmill.curate.measure_unit",), ("fasttext-numpy2-wheel",), _MEASURED_BY),
+        code_version(("glotmill.curate.measure_unit",), ("fasttext-numpy2-wheel", "pycld2"), _MEASURED_BY),
     )
 
 

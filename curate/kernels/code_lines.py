@@ -70,10 +70,9 @@ def _count(data: Bytes, offsets: Offsets, words: Bytes, bounds: Offsets, alone: 
                     points, prose = _points(data, low, high)
                     points += _keyword(data, low, high, words, bounds, alone)
                     if points < _ENOUGH and in_code:
-                        is_comment = data[low] in (35, 37, 42, 59)
-                        is_comment = is_comment or (data[low] == 45 and high - low > 1 and data[low + 1] == 45)
                         is_short = low - start >= 2 and prose < _PROSE
-                        points = _ENOUGH if is_comment or is_short else points + 1
+                        is_dashes = data[low] == 45 and high - low > 1 and data[low + 1] == 45
+                        points = _ENOUGH if is_short or is_dashes or data[low] in (35, 37, 42, 59) else points + 1
                     in_code = points >= _ENOUGH
                     out[d, CODE] += in_code
             start = stop + 1

@@ -120,8 +120,8 @@ def test_two_trainings_give_the_same_files(sets: tuple[Path, Path], tmp_path: Pa
 
 
 def test_the_order_of_files_and_rows_does_not_matter(sets: tuple[Path, Path], tmp_path: Path) -> None:
-    backwards = [jsonl(path.with_name(f"back-{path.name}"), _rows(path)[::-1]) for path in sets]
-    assert run(*sets, tmp_path / "a") == run(*backwards, tmp_path / "b") == 0
+    good, bad = (jsonl(path.with_name(f"back-{path.name}"), _rows(path)[::-1]) for path in sets)
+    assert run(*sets, tmp_path / "a") == run(good, bad, tmp_path / "b") == 0
     assert (tmp_path / "a" / "model.bin").read_bytes() == (tmp_path / "b" / "model.bin").read_bytes()
 
 
