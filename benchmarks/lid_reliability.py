@@ -72,7 +72,7 @@ def units(path: Path, *, first: int, last: int, sizes: tuple[int, ...]) -> tuple
 
 
 def statements(texts: list[str], truths: list[str]) -> Iterable[Statement]:
-    """What both models say, each of the glance that `combined` reads first."""
+    """What both models say first, each of the glance that `combined` reads first."""
     array, lines, firsts = read_windows(pa.array(texts), count=3, size=600)
     scripts = main_scripts(array)
     glanced, at = windows(joined(lines, firsts), count=combined.GLANCES, size=combined.GLANCE_BYTES)
@@ -80,10 +80,10 @@ def statements(texts: list[str], truths: list[str]) -> Iterable[Statement]:
     for text, script, candidates, truth in zip(
         joined(glanced, at).cast("binary").to_pylist(), scripts, said, truths, strict=True
     ):
-        for code, chance in _summed((from_lid176(label, script), chance) for label, chance in candidates):
+        for code, chance in _summed((from_lid176(label, script), chance) for label, chance in candidates)[:1]:
             yield Statement("lid176", code, chance, truth)
         second: Opinion = opinion(text, script)
-        for code, share in _summed((written(iso, script), share) for iso, share in second.shares):
+        for code, share in _summed((written(iso, script), share) for iso, share in second.shares)[:1]:
             yield Statement("cld2" if second.is_sure else "cld2_unsure", code, share, truth)
 
 
@@ -143,10 +143,7 @@ def _sums(said: Iterable[Statement]) -> tuple[Counter[str], Counter[str]]:
 
 
 def _limits(said: list[Statement], labels: list[str], present: set[str]) -> dict[str, float]:
-    """By label, the lowest confidence of GRID from which on enough of its statements are right; 2 where there is none.
-
-    Only a unit's first statement counts, for only that can be believed.
-    """
+    """By label, the lowest confidence of GRID from which on enough of its statements are right; 2 where there is none."""
     usual = float(np.median(list(Counter(each.truth for each in said if each.label == each.truth).values())))
     limits = {EVERY: UNSEEN_FROM}
     for label in labels:

@@ -24,9 +24,9 @@ from glotmill.curate.reliability import reliability
 from glotmill.schemas.language_table import by_code, written
 from glotmill.schemas.languages import from_lid176
 
-GLANCES, GLANCE_BYTES = 3, 200  # what of the windows is read first
+GLANCES, GLANCE_BYTES = 3, 180  # what of the windows is read first
 TRUST = 0.98  # precision of lid.176 for a label from which on it is believed alone
-CLEAR = 0.7  # a score under which the windows are read in full
+UNCLEAR = (0.3, 0.6)  # scores between which the windows are read in full: more text can decide
 NEVER = 2.0
 
 
@@ -77,7 +77,7 @@ class Combined:
                 scores.append(pooled(labels, chances, script, None))
                 continue
             found = pooled(labels, chances, script, opinion(glances[i].as_buffer().to_pybytes(), script))
-            if max(found.values(), default=0.0) < CLEAR:
+            if UNCLEAR[0] <= max(found.values(), default=0.0) < UNCLEAR[1]:
                 unclear.append(i)
             scores.append(found)
         self._read_in_full(unclear, texts, glances, lines, firsts, scripts, scores)

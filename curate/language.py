@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from glotmill.curate.kernels.code_lines import CODE, LINES, code_lines
+from glotmill.curate.kernels.code_lines import CODE, LINES, code_lines, mark_shares
 from glotmill.curate.kernels.reading import read_windows
 from glotmill.curate.kernels.scripts import main_scripts
 from glotmill.curate.lid import COMBINED, language_model
@@ -23,6 +23,7 @@ UNKNOWN = "und"
 MIN_SCORE = 0.2
 MIN_COMBINED = 0.3
 MOSTLY_CODE = 0.8  # share of lines from which on a text that no model is sure of is in no language
+MARKS = 0.02  # share of the bytes that are brackets and the like, under which no text is mostly code
 _LABEL = "__label__"
 
 Guess = tuple[str, float, float]  # language, its score, its lead over the next one
@@ -109,7 +110,8 @@ def _without_code(guesses: list[Guess], texts: Any, scripts: list[str]) -> None:
     ]
     if not doubtful:
         return
-    counts = code_lines(texts.take(pa.array(doubtful)))
+    doubtful = np.array(doubtful)[mark_shares(texts.take(pa.array(doubtful))) > MARKS].tolist()
+    counts = code_lines(texts.take(pa.array(doubtful, pa.int64())))
     for place in np.flatnonzero(counts[:, CODE] >= MOSTLY_CODE * np.maximum(counts[:, LINES], 1)).tolist():
         i = doubtful[place]
         guesses[i] = (f"{NO_LANGUAGE[:3]}_{scripts[i]}", *guesses[i][1:])

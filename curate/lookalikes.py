@@ -68,7 +68,7 @@ def marked(label: str) -> bool:
 
 
 def told_apart(texts: Any, scores: list[Scores]) -> list[Scores]:
-    """The scores of texts whose best label is `marked`, shared out anew within its group; its sum stays.
+    """The scores of texts whose best label is `marked`, shared out anew within its group, whose sum stays.
 
     Args:
         texts: string array of n texts.
@@ -91,7 +91,7 @@ def _shared(scores: Scores, group: Group, counts: Mapping[str, int]) -> Scores:
     if len(members) < 2:
         return scores
     whole = sum(scores.get(label, 0.0) for label in group.wholes) / len(members)
-    top = max(max(scores.get(label, 0.0) for label in (*members, *group.wholes)), 1e-9)
+    top = min(1.0, sum(scores.get(label, 0.0) for label in (*members, *group.wholes)))
     most = max(counts.get(label, 0) for label in members)
     weights = {
         label: (max(scores.get(label, 0.0), _FLOOR * top) + whole)
