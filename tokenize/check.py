@@ -104,7 +104,10 @@ def check_shards(out: Path, *, sample: float | None = None) -> list[str]:
     if readable:
         problems += _total_problems(manifest, counted)
     if sample and tokenizer is not None and not problems:
-        problems += resample(out, manifest, tokenizer, share=sample)
+        try:
+            problems += resample(out, manifest, tokenizer, share=sample)
+        except (GlotmillError, OSError, pa.ArrowException) as error:
+            problems.append(f"{out}: {error}")
     return problems
 
 

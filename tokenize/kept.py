@@ -8,6 +8,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from glotmill.schemas.edits import apply_edits
+from glotmill.schemas.errors import SchemaError
 
 _ROWS = 2048  # documents read at a time
 
@@ -42,8 +43,11 @@ def kept_documents(
             places = pc.index_in(batch["id"], value_set=names)
             batch, places = batch.filter(places.is_valid()), places.drop_null()
             if batch.num_rows:
-                mine = kept.take(places).combine_chunks()
+                mine = kept.take(places)
                 found = {name: batch[name] for name in ("id", *columns)}
                 found |= {name: mine[name].combine_chunks() for name in joined}
-                found["text"] = apply_edits(batch["text"], mine["cuts"].combine_chunks())
+                try:
+                    found["text"] = apply_edits(batch["text"], mine["cuts"].combine_chunks())
+                except SchemaError as error:
+                    raise SchemaError(f"kept/{key}.parquet: {error}") from error
                 yield pa.RecordBatch.from_pydict(found)

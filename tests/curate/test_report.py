@@ -24,7 +24,7 @@ from glotmill.jobs.report_step import report_step
 from glotmill.jobs.state import State
 from glotmill.jobs.units import Desk
 from glotmill.schemas.atomic import RangeStamp, Transaction
-from glotmill.schemas.document import DEDUP, DOCUMENT, DROPPED, QUARANTINE, VERDICT
+from glotmill.schemas.document import DEDUP, DOCUMENT, DROPPED, EDITS, QUARANTINE, VERDICT
 from glotmill.schemas.ids import document_id
 from glotmill.schemas.ledger import Ledger, do_unit
 from glotmill.schemas.manifest import FileEntry, Manifest, ShardEntry, TokenizerEntry, Totals
@@ -164,8 +164,12 @@ def _curate(made: Run) -> None:
     broken = {"reason": "short", "signal": "words", "comparison": "<", "value": 3.0, "limit": 20.0, "scope": "*"}
     verdicts = table(VERDICT, *({"id": i, "keep": n > 3, "reasons": [broken] * (n < 4)} for n, i in enumerate(ids)))
     sizes = [{"id": i, "keep": n > 6, "cluster_size": 4 if i == ids[9] else 1} for n, i in enumerate(ids) if n > 3]
-    signals = pa.table({"id": ids, "language": ["heb_Hebr"] * 14})
-    measured = {"languages": {"heb_Hebr": 11, "tha_Thai": 3}}
+    cuts = pa.array([[{"start": 0, "end": 5, "reason": "menu"}]] * 14, EDITS)
+    signals = pa.table({"id": ids, "language": ["heb_Hebr"] * 14, "cuts": cuts})
+    measured = {
+        "languages": {"heb_Hebr": 11, "tha_Thai": 3},
+        "cuts": {"menu": {"lines": 5, "chars": 40}, "<old>": {"lines": 2, "chars": 9}},
+    }
     made.do("measure", "a", Outcome(Books(14, 14), facts=measured), {"signals/a.parquet": signals})
     made.do("judge", "a", Outcome(Books(14, 10, {"short": 4})), {"verdicts/a.parquet": verdicts})
     made.do("dedup", "a", Outcome(Books(10, 7, {"exact_duplicate": 3})), {"dedup/a.parquet": table(DEDUP, *sizes)})
@@ -243,6 +247,7 @@ def test_the_page_says_the_counts_of_the_receipts(run: Run, recipe: Recipe) -> N
     assert "27 records became 14 documents, 7 were kept: 1,500 tokens in 1 shard." in text
     assert "−6 skipped · −7 quarantined" in text and "−4 dropped by rules" in text and "−3 duplicates" in text
     assert "web 1 1,000 22 14 1 7 63.6%" in text and "code 1 50 5 0 5 0 0%" in text
+    assert "menu 5 40" in text and "All 7 49" in text
     assert "short words < 20; domain code: words < 5; tha_Thai: units < 30 4 28.6%" in text
     assert (
         "words 3 < 20" in text
