@@ -1,16 +1,19 @@
+import io
+import json
 import os
 import re
 import subprocess
 import sys
 import time
 import unicodedata
-from itertools import combinations, combinations_with_replacement, groupby, pairwise
+from itertools import combinations, combinations_with_replacement, groupby, islice, pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
+import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -40,7 +43,12 @@ UNSPACED = {  # letters of one word, by how Unicode's names begin
     "CJK UNIFIED": 1.5, "HIRAGANA": 3, "KATAKANA": 4, "HALFWIDTH KATAKANA": 4, "THAI": 4, "LAO": 4, "KHMER": 4,
     "MYANMAR": 4, "IDEOGRAPHIC ITERATION": 1.5,
 }  # fmt: skip
-TERMINALS, WIDE_TERMINALS = ".!?…।؟۔།។።", "。！？"
+TERMINALS, WIDE_TERMINALS = ".!?…।؟۔།។။።᙮", "。！？"
+TERMINAL_AFTER = {
+    ";": ("GREEK",),
+    ":": ("ARMENIAN", "ETHIOPIC"),
+    "|": ("DEVANAGARI", "BENGALI", "ORIYA", "GURMUKHI"),
+}
 CLOSINGS = "\"»”)]«'’\u00ad\u200c\u200d\u2060"
 JOINERS = "'’‘-‐‑·\u00ad\u200c\u200d\u2060"
 
@@ -124,9 +132,9 @@ def slow_sentences(text: str) -> list[int]:
         gap = text[before[1] : unit[0]]
         gap = "".join(" " if is_space(c) else c for c in gap)
         letter = unicodedata.name(text[before[0]], "")
-        own = "".join(mark for mark, name in ((";", "GREEK"), (":", "ARMENIAN")) if letter.startswith(name))
+        own = re.escape("".join(mark for mark, names in TERMINAL_AFTER.items() if letter.startswith(names)))
         ends = "[" + TERMINALS + WIDE_TERMINALS + own + "]"
-        may_follow = "[" + re.escape(TERMINALS + WIDE_TERMINALS + own + CLOSINGS) + "]*"
+        may_follow = "[" + re.escape(TERMINALS + WIDE_TERMINALS + CLOSINGS) + own + "]*"
         is_end = line_of[u] != line_of[u - 1] or any(c in WIDE_TERMINALS for c in gap)
         is_end = is_end or re.search(ends + may_follow + " ", gap) is not None
         both = before[2] == unit[2] == scan.CLUSTER
@@ -162,6 +170,13 @@ def check(text: str) -> None:
 @given(PROSE | WORDS)
 def test_the_cut_is_that_of_a_slow_reference(text: str) -> None:
     check(text)
+
+
+def test_real_texts_are_cut_as_the_reference_cuts_them(shared_data: Path) -> None:
+    with zstandard.open(shared_data / "docs.jsonl.zst", "rb") as file:
+        for line in islice(io.TextIOWrapper(file, encoding="utf-8"), 0, None, 101):
+            text = json.loads(line)["text"]
+            check(text[len(text) // 2 :][:300])
 
 
 @given(TEXT)
