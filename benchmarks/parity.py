@@ -1,8 +1,9 @@
 """python benchmarks/parity.py DOCS.jsonl.zst --peer PYTHON: do our rules say what datatrove's filters say?
 
 datatrove 0.10.0 judges a sample of real documents in its own environment, and hands over the words and sentences that
-it saw. The presets datatrove_* judge the same documents from those. Prints, for each filter, how often verdict and
-reason are the same, and every document about which they are not. The environment:
+it saw. The presets datatrove_* judge the same documents from those. Prints, for each filter, how often the verdict is the
+same, verdict and reason are, and the verdict is where the words and sentences are those of our own cut; and every
+document about which the first two differ. The environment:
 
     python -m venv ENV
     ENV/bin/pip install "datatrove[processing]==0.10.0" spacy==3.8.18 indic-nlp-library pyvi jieba pythainlp laonlp
@@ -37,6 +38,7 @@ from glotmill.schemas.recipe import Quality
 
 PEER_SCRIPT = Path(__file__).parent / "peers" / "verdicts_datatrove.py"
 ROWS = 256
+FAILS = "datatrove fails"
 
 # datatrove's language -> the hints of the documents that are in it.
 LANGUAGES = {
@@ -177,12 +179,18 @@ def batches(documents: list[dict[str, str]], theirs: list[dict[str, Any]]) -> It
         )
 
 
-def our_verdicts(documents: list[dict[str, str]], theirs: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], float]:
-    """By document and filter, the first broken rule or None; and the seconds that measuring took."""
+def our_verdicts(
+    documents: list[dict[str, str]], theirs: list[dict[str, Any]], columns: tuple[str, ...]
+) -> tuple[list[dict[str, Any]], float]:
+    """By document and filter, the first broken rule or None; and the seconds that measuring took.
+
+    Args:
+        columns: What we are told: the text, and datatrove's words and sentences or not.
+    """
     found: list[dict[str, Any]] = []
-    datatrove(next(batches(documents, theirs)))  # compiles
+    datatrove(next(batches(documents, theirs)).select(columns))  # compiles
     seconds = 0.0
-    for batch in batches(documents, theirs):
+    for batch in (whole.select(columns) for whole in batches(documents, theirs)):
         started = time.process_time()
         measured = {True: datatrove(batch)}
         seconds += time.process_time() - started
@@ -218,7 +226,7 @@ def compare(
             row = {"filter": name, "id": document["id"], "language": document["language"], "ours": mine}
             if isinstance(said, dict):
                 counts[name]["error"] += 1
-                apart.append({**row, "datatrove": said["error"], "kind": "datatrove fails"})
+                apart.append({**row, "datatrove": said["error"], "kind": FAILS})
                 continue
             wanted = None if said is None else REASONS[said]
             same = wanted == (mine and mine["reason"])
@@ -241,11 +249,15 @@ def reasons(theirs: list[dict[str, Any]]) -> dict[str, dict[str, int]]:
 
 
 def print_counts(counts: dict[str, Counter[str]], theirs: list[dict[str, Any]]) -> None:
-    print(f"{'filter':<20}{'judged':>8}{'dropped':>9}{'errors':>8}{'verdict':>11}{'and reason':>12}")
+    print(f"{'filter':<20}{'judged':>8}{'dropped':>9}{'errors':>8}{'verdict':>11}{'and reason':>12}{'our words':>11}")
     for name, count in counts.items():
         judged = count["same"] + count["different"]
-        verdict, both = (count[column] / max(1, judged) for column in ("same_verdict", "same"))
-        print(f"{name:<20}{judged:>8}{count['dropped']:>9}{count['error']:>8}{verdict:>11.4%}{both:>12.4%}")
+        verdict, both, alone = (
+            count[column] / max(1, judged) for column in ("same_verdict", "same", "same_verdict_by_our_words")
+        )
+        print(
+            f"{name:<20}{judged:>8}{count['dropped']:>9}{count['error']:>8}{verdict:>11.4%}{both:>12.4%}{alone:>11.2%}"
+        )
     print()
     for name, found in reasons(theirs).items():
         print(f"{name} drops for " + ", ".join(f"{reason} {times}" for reason, times in found.items()))
@@ -256,8 +268,11 @@ def parity(documents: list[dict[str, str]], python: Path) -> dict[str, Any]:
     """Judge by both, print how they agree, and give the facts."""
     with tempfile.TemporaryDirectory() as folder:
         theirs = peer_verdicts(documents, python, Path(folder))
-    ours, seconds = our_verdicts(documents, theirs)
+    ours, seconds = our_verdicts(documents, theirs, ("text", "words", "line_sentences"))
     counts, apart = compare(documents, theirs, ours)
+    alone, _ = our_verdicts(documents, theirs, ("text",))
+    for name, count in compare(documents, theirs, alone)[0].items():
+        counts[name]["same_verdict_by_our_words"] = count["same_verdict"]
     languages = Counter(document["language"] for document in documents)
     megabytes = sum(len(document["text"].encode()) for document in documents) / 1e6
     print(
@@ -265,7 +280,10 @@ def parity(documents: list[dict[str, str]], python: Path) -> dict[str, Any]:
         f"all signals in {seconds:.2f} CPU s, {megabytes / max(seconds, 1e-9):.1f} MB/s\n"
     )
     print_counts(counts, theirs)
-    for row in apart:
+    fails = Counter((row["filter"], row["language"], row["datatrove"]) for row in apart if row["kind"] == FAILS)
+    for (name, language, error), times in fails.items():
+        print(f"{name}  {language}  {FAILS} on {times}: {error}")
+    for row in (row for row in apart if row["kind"] != FAILS):
         print(f"{row['filter']}  {row['language']}  {row['id']}  {row['kind']}")
         print(f"    datatrove: {row['datatrove']}   ours: {row['ours']}")
     return {
