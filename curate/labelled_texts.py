@@ -77,7 +77,10 @@ def read_labelled(
     both = {os.path.realpath(path) for path in sides[0][0]} & {os.path.realpath(path) for path in sides[1][0]}
     if both:
         raise InputError(f"{min(both)} is given as positive and as negative; take it out of one of them")
-    ends, hashes, positives, names, empty = [0], [], [], [], 0
+    ends, empty = [0], 0
+    hashes: list[int] = []
+    positives: list[bool] = []
+    names: list[str] = []
     has_language = False
     with to.open("wb") as out:
         for paths, is_positive in sides:
