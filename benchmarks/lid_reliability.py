@@ -143,7 +143,7 @@ def _sums(said: Iterable[Statement]) -> tuple[Counter[str], Counter[str]]:
 
 
 def _limits(said: list[Statement], labels: list[str], present: set[str]) -> dict[str, float]:
-    """By label, the lowest confidence of GRID from which on enough of its statements are right; 2 where there is none."""
+    """By label, the lowest confidence of GRID from which on enough of its statements are right; 2 where none is."""
     usual = float(np.median(list(Counter(each.truth for each in said if each.label == each.truth).values())))
     limits = {EVERY: UNSEEN_FROM}
     for label in labels:

@@ -104,7 +104,7 @@ def fit(languages: Labels, signals: Mapping[str, Floats], *, budget: float = BUD
                 rule.reason: rule.written(limit) if rule.fits(language) else None
                 for rule, limit in zip(rules, limits, strict=True)
             }
-    return _by_script(rules, written) | written
+    return by_script(rules, written) | written
 
 
 def _fit_language(
@@ -151,7 +151,7 @@ def _shape(values: Floats) -> Shape:
     return middle, np.maximum(np.quantile(values, 0.9, axis=0) - middle, 1e-3)
 
 
-def _by_script(rules: Sequence[Fitted], written: Written) -> Written:
+def by_script(rules: Sequence[Fitted], written: Written) -> Written:
     """For each script the loosest limit that one of its languages has."""
     found: Written = {}
     for language, reasons in written.items():

@@ -56,6 +56,8 @@ def preset(name: str, *, semantics: str = "paper") -> Written:
                 found.setdefault(scope, {}).update(reasons)
     if name == "fineweb2":
         _merge(found, _fineweb2())
+    if name == "glotmill":
+        _merge(found, _glotmill())
     return _scoped(found)
 
 
@@ -106,6 +108,15 @@ def _scoped(written: Written) -> Written:
         general[_FEW_STOP_WORDS] = None
         for language in lists():
             found.setdefault(language, {}).setdefault(_FEW_STOP_WORDS, rule)
+    return found
+
+
+@cache
+def _glotmill() -> Written:
+    """The limits that differ by language and script."""
+    found: Written = {}
+    for scope, reason, rule in rows("glotmill_limits.tsv"):
+        found.setdefault(scope, {})[reason] = rule or None
     return found
 
 
