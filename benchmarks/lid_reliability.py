@@ -23,8 +23,7 @@ from glotmill.curate import combined
 from glotmill.curate.cld2 import Opinion, joined, opinion
 from glotmill.curate.kernels.reading import read_windows
 from glotmill.curate.kernels.scripts import main_scripts
-from glotmill.curate.kernels.windows import windows
-from glotmill.curate.lid import language_model, lid176
+from glotmill.curate.lid import lid176
 from glotmill.curate.lid_scores import true_label
 from glotmill.curate.lookalikes import groups, marked
 from glotmill.curate.reliability import EVERY, Reliability, reliabilities
@@ -73,9 +72,8 @@ def units(path: Path, *, first: int, last: int, sizes: tuple[int, ...]) -> tuple
 
 def statements(texts: list[str], truths: list[str]) -> Iterable[Statement]:
     """What both models say first, each of the glance that `combined` reads first."""
-    array, lines, firsts = read_windows(pa.array(texts), count=3, size=600)
+    array, glanced, at = read_windows(pa.array(texts), count=combined.GLANCES, size=combined.GLANCE_BYTES)
     scripts = main_scripts(array)
-    glanced, at = windows(joined(lines, firsts), count=combined.GLANCES, size=combined.GLANCE_BYTES)
     said = lid176().candidates(glanced, at)
     for text, script, candidates, truth in zip(
         joined(glanced, at).cast("binary").to_pylist(), scripts, said, truths, strict=True
@@ -143,7 +141,7 @@ def _sums(said: Iterable[Statement]) -> tuple[Counter[str], Counter[str]]:
 
 
 def _limits(said: list[Statement], labels: list[str], present: set[str]) -> dict[str, float]:
-    """By label, the lowest confidence of GRID from which on enough of its statements are right; 2 where none is."""
+    """By label, the lowest confidence of GRID from which on enough of its statements are right; 2 for none."""
     usual = float(np.median(list(Counter(each.truth for each in said if each.label == each.truth).values())))
     limits = {EVERY: UNSEEN_FROM}
     for label in labels:
@@ -164,9 +162,8 @@ def limits_of_scores(texts: list[str], truths: list[str]) -> dict[str, float]:
     No limit is over the fifth percentile: scores that crowd at one value have a standard deviation of almost 0, and
     the rule alone would call a quarter of all Arabic uncertain.
     """
-    array, lines, firsts = read_windows(pa.array(texts), count=3, size=600)
     scores = defaultdict(list)
-    found = language_model("combined").candidates(lines, firsts, main_scripts(array))
+    _, found = combined.Combined.load().read(pa.array(texts), count=3, size=600)
     for candidates, truth in zip(found, truths, strict=True):
         if candidates and candidates[0][0] == truth:
             scores[truth].append(candidates[0][1])

@@ -5,7 +5,7 @@ that it doesn't know; CLD2 knows some 40 more, and is slow. So lid.176 has the f
 isn't enough.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -15,16 +15,17 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from glotmill.curate.cld2 import Opinion, joined, opinion
+from glotmill.curate.kernels.reading import read_windows
 from glotmill.curate.kernels.scripts import main_scripts
 from glotmill.curate.kernels.windows import windows
 from glotmill.curate.lid import lid176
-from glotmill.curate.lookalikes import Scores, marked, told_apart
+from glotmill.curate.lookalikes import Scores, first, marked, told_apart
 from glotmill.curate.quantised import CANDIDATES, Candidates, Quantised
 from glotmill.curate.reliability import reliability
 from glotmill.schemas.language_table import by_code, written
 from glotmill.schemas.languages import from_lid176
 
-GLANCES, GLANCE_BYTES = 3, 180  # what of the windows is read first
+GLANCES, GLANCE_BYTES = 3, 160  # what of the windows is read first
 TRUST = 0.98  # precision of lid.176 for a label from which on it is believed alone
 UNCLEAR = (0.3, 0.6)  # scores between which the windows are read in full: more text can decide
 NEVER = 2.0
@@ -45,6 +46,9 @@ class Ballot:
     trusted_from: npt.NDArray[np.float64]
 
 
+Cut = Callable[[list[int]], tuple[Any, npt.NDArray[np.int64]]]  # places of texts to their windows, as lines and firsts
+
+
 @dataclass(frozen=True, slots=True)
 class Combined:
     """The default model."""
@@ -58,57 +62,60 @@ class Combined:
     def candidates(
         self, lines: Any, firsts: npt.NDArray[np.int64], scripts: Sequence[str] | None = None
     ) -> list[Candidates]:
-        """Our codes and their scores.
+        """Our codes and their scores; see `read`, which is faster where the windows aren't cut yet."""
+        texts = joined(lines, firsts)
+
+        def cut(places: list[int]) -> tuple[Any, npt.NDArray[np.int64]]:
+            counts = np.diff(firsts)[places]
+            bounds = np.concatenate([[0], np.cumsum(counts)])
+            return lines.take(np.repeat(firsts[places] - bounds[:-1], counts) + np.arange(bounds[-1])), bounds
+
+        glances = windows(texts, count=GLANCES, size=GLANCE_BYTES)
+        return self._judged(*glances, scripts or main_scripts(texts), cut)
+
+    def read(self, texts: Any, *, count: int, size: int) -> tuple[list[str], list[Candidates]]:
+        """The main script of each text, and our codes and their scores, best first.
 
         A label's score is 1 - the product of (1 - weight * confidence) over the models that say it: lid.176's
         confidence is its probability, CLD2's the share of the text. Labels of languages that aren't written in the
         text's script have none. A statement of lid.176 alone that is trusted counts as if a second model agreed.
+
+        Args:
+            texts: string array.
+            count: Windows of each text that are read where a glance at it isn't enough.
+            size: UTF-8 bytes of each window.
         """
-        texts = joined(lines, firsts)
-        scripts = scripts or main_scripts(texts)
-        glanced, glance_firsts = windows(texts, count=GLANCES, size=GLANCE_BYTES)
-        best, values = self.lid.likeliest(glanced, glance_firsts)
-        glances = joined(glanced, glance_firsts)
+        small = min(size, max(1, GLANCES * GLANCE_BYTES // count))
+        composed, lines, firsts = read_windows(texts, count=count, size=small)
+        scripts = main_scripts(composed)
+
+        def cut(places: list[int]) -> tuple[Any, npt.NDArray[np.int64]]:
+            _, lines, firsts = read_windows(texts.take(pa.array(places, pa.int64())), count=count, size=size)
+            return lines, firsts
+
+        return scripts, self._judged(lines, firsts, scripts, cut)
+
+    def _judged(self, lines: Any, firsts: npt.NDArray[np.int64], scripts: Sequence[str], cut: Cut) -> list[Candidates]:
+        """Judge by the lines of a glance, and by what `cut` gives where that is unclear or one of look-alikes."""
+        best, values = self.lid.likeliest(lines, firsts)
+        glances = joined(lines, firsts)
         scores: list[Scores] = []
-        unclear = []
         is_trusted = trusted(best[:, 0], values[:, 0], scripts).tolist()
         for i, (labels, chances, script) in enumerate(zip(best.tolist(), values.tolist(), scripts, strict=True)):
-            if is_trusted[i]:
-                scores.append(pooled(labels, chances, script, None))
-                continue
-            found = pooled(labels, chances, script, opinion(glances[i].as_buffer().to_pybytes(), script))
-            if UNCLEAR[0] <= max(found.values(), default=0.0) < UNCLEAR[1]:
-                unclear.append(i)
-            scores.append(found)
-        self._read_in_full(unclear, texts, glances, lines, firsts, scripts, scores)
-        alike = [i for i, found in enumerate(scores) if found and marked(max(sorted(found), key=found.__getitem__))]
-        for i, found in zip(
-            alike, told_apart(texts.take(pa.array(alike, pa.int64())), [scores[i] for i in alike]), strict=True
-        ):
-            scores[i] = found
+            said = None if is_trusted[i] else opinion(glances[i].as_buffer().to_pybytes(), script)
+            scores.append(pooled(labels, chances, script, said))
+        unclear = [i for i, found in enumerate(scores) if UNCLEAR[0] <= max(found.values(), default=0.0) < UNCLEAR[1]]
+        if unclear:
+            lines, firsts = cut(unclear)
+            best, values = self.lid.likeliest(lines, firsts)
+            whole = joined(lines, firsts).cast("binary").to_pylist()
+            for i, labels, chances, text in zip(unclear, best.tolist(), values.tolist(), whole, strict=True):
+                scores[i] = pooled(labels, chances, scripts[i], opinion(text, scripts[i]))
+        alike = [i for i, found in enumerate(scores) if found and marked(first(found))]
+        if alike:
+            for i, found in zip(alike, told_apart(joined(*cut(alike)), [scores[i] for i in alike]), strict=True):
+                scores[i] = found
         return [sorted(found.items(), key=lambda item: (-item[1], item[0]))[:CANDIDATES] for found in scores]
-
-    def _read_in_full(
-        self,
-        unclear: list[int],
-        texts: Any,
-        glances: Any,
-        lines: Any,
-        firsts: npt.NDArray[np.int64],
-        scripts: Sequence[str],
-        scores: list[Scores],
-    ) -> None:
-        """Score those texts anew whose windows hold more than was glanced at."""
-        longer = [i for i in unclear if len(texts[i].as_buffer()) > len(glances[i].as_buffer())]
-        if not longer:
-            return
-        counts = np.diff(firsts)[longer]
-        bounds = np.concatenate([[0], np.cumsum(counts)])
-        places = np.repeat(firsts[longer] - bounds[:-1], counts) + np.arange(bounds[-1])
-        best, values = self.lid.likeliest(lines.take(pa.array(places)), bounds)
-        for i, labels, chances in zip(longer, best.tolist(), values.tolist(), strict=True):
-            said = opinion(texts[i].as_buffer().to_pybytes(), scripts[i])
-            scores[i] = pooled(labels, chances, scripts[i], said)
 
 
 def trusted(
@@ -131,9 +138,9 @@ def pooled(labels: list[int], chances: list[float], script: str, said: Opinion |
         if code is not None and chance > 0:
             doubts[code] = doubts.get(code, 1.0) * (1 - min(1.0, chance) * float(paper.weights[label]))
     if said is None:
-        first = paper.codes[labels[0]]
-        assert first is not None  # else it is never trusted
-        doubts[first] *= 1 - TRUST
+        believed = paper.codes[labels[0]]
+        assert believed is not None  # else it is never trusted
+        doubts[believed] *= 1 - TRUST
     else:
         for iso, share in said.shares:
             code, sure, unsure = _second(iso, script)

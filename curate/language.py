@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from glotmill.curate.combined import Combined
 from glotmill.curate.kernels.code_lines import CODE, LINES, code_lines, mark_shares
 from glotmill.curate.kernels.reading import read_windows
 from glotmill.curate.kernels.scripts import main_scripts
@@ -67,26 +68,38 @@ def language(batch: pa.RecordBatch, *, model: str = COMBINED, windows: int = 3, 
     Raises:
         RecipeError: there is no such model.
     """
-    texts, lines, firsts = read_windows(batch["text"], count=windows, size=window_bytes)
-    found_scripts = main_scripts(texts)
-    least = MIN_COMBINED if model == COMBINED else MIN_SCORE
+    reader = language_model(model)
+    if isinstance(reader, Combined):
+        scripts, found = reader.read(batch["text"], count=windows, size=window_bytes)
+    else:
+        texts, lines, firsts = read_windows(batch["text"], count=windows, size=window_bytes)
+        scripts = main_scripts(texts)
+        found = reader.candidates(lines, firsts, scripts)
+    guess = _first if isinstance(reader, Combined) else _guess
     guesses = [
-        (NO_LANGUAGE, 0.0, 0.0) if script == UNKNOWN_SCRIPT else _guess(candidates, script, least)
-        for candidates, script in zip(
-            language_model(model).candidates(lines, firsts, found_scripts), found_scripts, strict=True
-        )
+        (NO_LANGUAGE, 0.0, 0.0) if script == UNKNOWN_SCRIPT else guess(candidates, script)
+        for candidates, script in zip(found, scripts, strict=True)
     ]
-    _without_code(guesses, batch["text"], found_scripts)
+    _without_code(guesses, batch["text"], scripts)
     languages, scores, leads = zip(*guesses, strict=True) if guesses else ((), (), ())
     return {
         "language": pa.array(languages, pa.string()),
-        "script": pa.array(found_scripts, pa.string()),
+        "script": pa.array(scripts, pa.string()),
         "language_score": pa.array(scores, pa.float32()),
         "language_lead": pa.array(leads, pa.float32()),
     }
 
 
-def _guess(candidates: Candidates, script: str, least: float) -> Guess:
+def _first(candidates: Candidates, script: str) -> Guess:
+    """The best of candidates that are named and summed as ours are."""
+    if not candidates:
+        return f"{UNKNOWN}_{script}", 0.0, 0.0
+    name, score = candidates[0]
+    second = candidates[1][1] if len(candidates) > 1 else 0.0
+    return name if score >= MIN_COMBINED else f"{UNKNOWN}_{script}", score, score - second
+
+
+def _guess(candidates: Candidates, script: str) -> Guess:
     """The best candidate, and by how much; labels that are one language in this script count together."""
     sums: dict[str, float] = defaultdict(float)
     for label, probability in candidates:
@@ -96,22 +109,22 @@ def _guess(candidates: Candidates, script: str, least: float) -> Guess:
         return f"{UNKNOWN}_{script}", 0.0, 0.0
     score = min(1.0, -ranked[0][0])
     second = min(1.0, -ranked[1][0]) if len(ranked) > 1 else 0.0
-    name = ranked[0][1] if score >= least else f"{UNKNOWN}_{script}"
+    name = ranked[0][1] if score >= MIN_SCORE else f"{UNKNOWN}_{script}"
     return name, score, score - second
 
 
 def _without_code(guesses: list[Guess], texts: Any, scripts: list[str]) -> None:
     """Where a score is low and the text mostly code, say that it is in no language; the domain says that it is code."""
     limits = thresholds()
+    is_dense = mark_shares(texts) > MARKS
     doubtful = [
         i
-        for i, (name, score, _) in enumerate(guesses)
-        if name != NO_LANGUAGE and score < limits.get(name, limits[EVERY])
+        for i in np.flatnonzero(is_dense).tolist()
+        if guesses[i][0] != NO_LANGUAGE and guesses[i][1] < limits.get(guesses[i][0], limits[EVERY])
     ]
     if not doubtful:
         return
-    doubtful = np.array(doubtful)[mark_shares(texts.take(pa.array(doubtful))) > MARKS].tolist()
-    counts = code_lines(texts.take(pa.array(doubtful, pa.int64())))
+    counts = code_lines(texts.take(pa.array(doubtful)))
     for place in np.flatnonzero(counts[:, CODE] >= MOSTLY_CODE * np.maximum(counts[:, LINES], 1)).tolist():
         i = doubtful[place]
         guesses[i] = (f"{NO_LANGUAGE[:3]}_{scripts[i]}", *guesses[i][1:])

@@ -61,6 +61,11 @@ def counted_as() -> Mapping[str, str]:
     return {row["language"]: row["counted_as"] for row in rows("lookalikes.tsv") if "_" in row["counted_as"]}
 
 
+def first(scores: Scores) -> str:
+    """The best label; of equals, the first by name."""
+    return max(sorted(scores), key=scores.__getitem__)
+
+
 def marked(label: str) -> bool:
     """Whether marks tell this label from others."""
     group = groups().get(label)
@@ -75,7 +80,7 @@ def told_apart(texts: Any, scores: list[Scores]) -> list[Scores]:
         scores: of each text, by label, not empty.
     """
     found = list(scores)
-    of = [groups()[max(sorted(each), key=each.__getitem__)] for each in scores]
+    of = [groups()[first(each)] for each in scores]
     for group in {id(group): group for group in of}.values():
         places = [i for i, own in enumerate(of) if own is group]
         taken = texts.take(pa.array(places))
@@ -86,7 +91,7 @@ def told_apart(texts: Any, scores: list[Scores]) -> list[Scores]:
 
 
 def _shared(scores: Scores, group: Group, counts: Mapping[str, int]) -> Scores:
-    best = max(sorted(scores), key=scores.__getitem__)
+    best = first(scores)
     members = [label for label in group.members if label[4:] == best[4:]]
     if len(members) < 2:
         return scores
