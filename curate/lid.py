@@ -62,7 +62,7 @@ def language_model(name: str) -> LanguageModel:
         return _load(Path(name))
     except (OSError, ValueError) as error:
         raise RecipeError(
-            f"language model {name!r} can't be loaded ({error}): give {', '.join(BUILT_IN)} or the path of a fastText "
+            f"language model {name!r} can't be loaded ({error}): give {', '.join(BUILT_IN)}, or the path of a fastText "
             "model"
         ) from error
 

@@ -116,7 +116,8 @@ def _value(row: dict[str, Any], where: str, asked: str | None, usual: Sequence[s
         if name in row:
             return row[name]
     raise InputError(
-        f"{where}: there is no {asked or ' or '.join(usual)!r}; it has: {', '.join(row)}. Name the right one with {option}"
+        f"{where}: there is no {asked or ' or '.join(usual)!r}; it has: {', '.join(row)}. "
+        f"Name the right one with {option}"
     )
 
 
@@ -149,7 +150,8 @@ def _scores(labelled: list[Labelled], model: str, args: argparse.Namespace) -> "
 def _report(model: str, scores: "Scores") -> str:
     each = scores.f1()
     lines = [
-        f"{model}: accuracy {scores.accuracy:.4f}, macro F1 {scores.macro_f1:.4f}, {scores.texts} texts, {len(each)} languages"
+        f"{model}: accuracy {scores.accuracy:.4f}, macro F1 {scores.macro_f1:.4f}, "
+        f"{scores.texts} texts, {len(each)} languages"
     ]
     lines += [f"  {label}  F1 {value:.4f}" for label, value in each.items()]
     lines.append(f"  the worst {WORST}, and what they are taken for:")
