@@ -25,6 +25,7 @@ MIN_SCORE = 0.2
 MIN_COMBINED = 0.3
 MOSTLY_CODE = 0.8  # share of lines from which on a text that no model is sure of is in no language
 MARKS = 0.02  # share of the bytes that are brackets and the like, under which no text is mostly code
+CODE_BYTES = 4096  # of a text, looked at for code
 _LABEL = "__label__"
 
 Guess = tuple[str, float, float]  # language, its score, its lead over the next one
@@ -124,7 +125,7 @@ def _without_code(guesses: list[Guess], texts: Any, scripts: list[str]) -> None:
     ]
     if not doubtful:
         return
-    counts = code_lines(texts.take(pa.array(doubtful)))
+    counts = code_lines(texts.take(pa.array(doubtful)), most=CODE_BYTES)
     for place in np.flatnonzero(counts[:, CODE] >= MOSTLY_CODE * np.maximum(counts[:, LINES], 1)).tolist():
         i = doubtful[place]
         guesses[i] = (f"{NO_LANGUAGE[:3]}_{scripts[i]}", *guesses[i][1:])

@@ -24,17 +24,17 @@ _BEGIN = (
 )  # fmt: skip
 
 
-def code_lines(texts: Any) -> Counts:
+def code_lines(texts: Any, *, most: int = 1 << 31) -> Counts:
     """int64 (n, 3): lines that aren't blank, those that look like source code, and those that are rows of a table.
 
     A line ends at LF, or CR LF. It is code by points, 2 or more: marks that prose in no script uses, such as `);` or
     `{` at its end, `</`, `=>`, `==`, `->`, `::` or a call `name(` give 2 or 1 each; eight words of prose take one away.
     Addresses count for nothing. After a line of code, one point is enough, and a comment or a short indented line needs
     none. It is a row of a table with at least 2 tabs or pipes between cells, or where most of its 3 or more words are
-    numbers.
+    numbers. Only the first `most` bytes of a text are read.
     """
     data, offsets = utf8(texts)
-    found: Counts = _count(data, offsets, *_keywords())
+    found: Counts = _count(data, offsets, *_keywords(), most)
     return found
 
 
@@ -71,11 +71,11 @@ def _keywords() -> tuple[Bytes, Offsets, int]:
 
 
 @kernel
-def _count(data: Bytes, offsets: Offsets, words: Bytes, bounds: Offsets, alone: int) -> Counts:
+def _count(data: Bytes, offsets: Offsets, words: Bytes, bounds: Offsets, alone: int, most: int) -> Counts:
     out = np.zeros((len(offsets) - 1, 3), np.int64)
     for d in range(len(offsets) - 1):
         start = np.int64(offsets[d])
-        end = np.int64(offsets[d + 1])
+        end = min(np.int64(offsets[d + 1]), start + most)
         in_code = False
         while start < end:
             stop = start
