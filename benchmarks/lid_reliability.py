@@ -74,10 +74,9 @@ def statements(texts: list[str], truths: list[str]) -> Iterable[Statement]:
     """What both models say first, each of the glance that `combined` reads first."""
     array, glanced, at = read_windows(pa.array(texts), count=combined.GLANCES, size=combined.GLANCE_BYTES)
     scripts = main_scripts(array)
-    said = lid176().candidates(glanced, at)
-    for text, script, candidates, truth in zip(
-        joined(glanced, at).cast("binary").to_pylist(), scripts, said, truths, strict=True
-    ):
+    glances = joined(glanced, at)
+    said = lid176().candidates(glances, np.arange(len(glances) + 1))
+    for text, script, candidates, truth in zip(glances.cast("binary").to_pylist(), scripts, said, truths, strict=True):
         for code, chance in _summed((from_lid176(label, script), chance) for label, chance in candidates)[:1]:
             yield Statement("lid176", code, chance, truth)
         second: Opinion = opinion(text, script)
