@@ -100,7 +100,7 @@ def _objects(path: Path) -> Iterator[dict[str, Any]]:
 
     try:
         with zstandard.open(path, "rb") if path.suffix == ".zst" else path.open("rb") as file:
-            for number, line in enumerate(io.TextIOWrapper(file, encoding="utf-8"), 1):  # type: ignore[type-var]  # both read bytes
+            for number, line in enumerate(io.TextIOWrapper(file, encoding="utf-8"), 1):
                 row = json.loads(line)
                 if not isinstance(row, dict):
                     raise InputError(f"{path}, row {number}: no JSON object: write one a line")

