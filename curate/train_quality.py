@@ -186,8 +186,8 @@ def _balanced(texts: LabelledTexts, places: Places) -> Places:
     counts = np.bincount(group, minlength=2 * (int(codes.max(initial=-1)) + 1))
     rank = np.arange(len(places)) - np.repeat(np.cumsum(counts) - counts, counts)
     kept: Places = places[order[rank < counts.reshape(-1, 2).min(axis=1)[codes[order]]]]
-    ordered: Places = kept[np.argsort(texts.hashes[kept])]
-    return ordered
+    by_hash: Places = kept[np.argsort(texts.hashes[kept])]
+    return by_hash
 
 
 def _check_enough(texts: LabelledTexts, taught: Places, judged: Places) -> None:
