@@ -18,7 +18,7 @@ from glotmill.schemas.atomic import file_digest
 from glotmill.schemas.errors import RecipeError
 
 HQ, LQ = "__label__hq", "__label__lq"
-MAX_CHARS = 20_000  # code points that are read of a text: a score hardly moves after them, and a book takes seconds
+MAX_CHARS = 20_000  # code points that are read of a text, so that a book costs no more than a long page
 UNITS, LINE = "units", "line"  # normalisations
 SIDE_FORMAT = "glotmill-classifier-1"
 _PREFIX = "__label__"

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
@@ -73,45 +73,55 @@ def read_labelled(
         InputError: a file can't be read, a row lacks its text or names no language, one file is on both sides, or a
             side is empty; it names file, row and remedy.
     """
-    sides = [(_files(positive, "positive"), True), (_files(negative, "negative"), False)]
+    sides = ((_files(positive, "positive"), True), (_files(negative, "negative"), False))
     both = {os.path.realpath(path) for path in sides[0][0]} & {os.path.realpath(path) for path in sides[1][0]}
     if both:
         raise InputError(f"{min(both)} is given as positive and as negative; take it out of one of them")
-    ends, empty = [0], 0
-    hashes: list[int] = []
-    positives: list[bool] = []
-    names: list[str] = []
+    rows = _Rows()
     has_language = False
     with to.open("wb") as out:
         for paths, is_positive in sides:
-            before = len(hashes)
+            before = len(rows.hashes)
             for texts, told in _batches(paths, text_column, language_column):
                 has_language |= any(told)
-                found = as_lines(texts, normalisation=UNITS, max_chars=MAX_CHARS)
-                for line, name in zip(found.cast(pa.binary()).to_pylist(), _languages(texts, told), strict=True):
-                    if not line:
-                        empty += 1
-                        continue
-                    out.write(line)
-                    ends.append(ends[-1] + len(line))
-                    hashes.append(xxhash.xxh3_64_intdigest(line, seed))
-                    positives.append(is_positive)
-                    names.append(name)
-            if len(hashes) == before:
+                rows.add(texts, told, is_positive, out, seed)
+            if len(rows.hashes) == before:
                 side = "positive" if is_positive else "negative"
-                raise InputError(
-                    f"the {side} set holds no text: {', '.join(map(str, paths))}; give files with texts to --{side}"
-                )
+                names = ", ".join(map(str, paths))
+                raise InputError(f"the {side} set holds no text: {names}; give files with texts to --{side}")
     if language_column not in (None, "language") and not has_language:
         raise InputError(f"no row has a language in {language_column!r}; correct --language-column, or leave it out")
     return LabelledTexts(
         to,
-        np.array(ends, np.int64),
-        np.array(hashes, np.uint64),
-        np.array(positives, np.bool_),
-        np.array(names, np.str_),
-        empty,
+        np.array(rows.ends, np.int64),
+        np.array(rows.hashes, np.uint64),
+        np.array(rows.positives, np.bool_),
+        np.array(rows.languages, np.str_),
+        rows.empty,
     )
+
+
+class _Rows:
+    """What is kept of each text in memory, while its line goes to a file."""
+
+    def __init__(self) -> None:
+        self.ends = [0]
+        self.hashes: list[int] = []
+        self.positives: list[bool] = []
+        self.languages: list[str] = []
+        self.empty = 0
+
+    def add(self, texts: Any, told: list[str | None], is_positive: bool, out: BinaryIO, seed: int) -> None:
+        found = as_lines(texts, normalisation=UNITS, max_chars=MAX_CHARS).cast(pa.binary()).to_pylist()
+        for line, name in zip(found, _languages(texts, told), strict=True):
+            if not line:
+                self.empty += 1
+                continue
+            out.write(line)
+            self.ends.append(self.ends[-1] + len(line))
+            self.hashes.append(xxhash.xxh3_64_intdigest(line, seed))
+            self.positives.append(is_positive)
+            self.languages.append(name)
 
 
 def _files(given: Sequence[Path], side: str) -> list[Path]:
