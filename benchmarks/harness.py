@@ -241,5 +241,5 @@ def verdict(rows: list[dict[str, Any]], target: float = 0) -> str:
     peer = next((row for row in rows if not row["ours"] and "ours_by_this" in row), None)
     if peer is None:
         return ""
-    wanted = f"; the target is {target:g}" if target else ""
-    return f"\nA CPU second of ours does {peer['ours_by_this']:.1f} times the work of {peer['contestant']}'s{wanted}.\n"
+    wanted = f" (target: {target:g})" if target else ""
+    return f"\nWork per CPU second, ours by {peer['contestant']}: {peer['ours_by_this']:.1f}{wanted}\n"

@@ -245,7 +245,7 @@ def test_start_up_is_taken_off_and_the_least_of_the_repetitions_is_compared() ->
     assert (second["net_cpu_s"], second["mb_per_cpu_s"], second["ours_by_this"]) == (20.0, 0.4, 40.0)
     assert (first["ours_by_this"], first["peak_mb"]) == (1.0, 990.0)
     assert "| peer | 1 | 4.00 | 2.00 | 20.000 | 5 | 0.40 | 990 | 40.0 |" in table([first, second])
-    assert "40.0 times the work of peer's; the target is 60." in verdict([first, second], 60)
+    assert "ours by peer: 40.0 (target: 60)" in verdict([first, second], 60)
     assert verdict([first]) == ""
 
 
