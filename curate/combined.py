@@ -37,12 +37,12 @@ class Ballot:
 
     Args:
         codes: Our code of each label; None where the language isn't written in this script.
-        weights: (labels,), how far the label is believed.
+        weights: How far each label is believed.
         trusted_from: (labels,), the probability from which on it is believed alone.
     """
 
     codes: tuple[str | None, ...]
-    weights: npt.NDArray[np.float64]
+    weights: tuple[float, ...]
     trusted_from: npt.NDArray[np.float64]
 
 
@@ -140,7 +140,7 @@ def pooled(labels: list[int], chances: list[float], script: str, said: Opinion |
     for label, chance in zip(labels, chances, strict=True):
         code = paper.codes[label]
         if code is not None and chance > 0:
-            doubts[code] = doubts.get(code, 1.0) * (1 - min(1.0, chance) * float(paper.weights[label]))
+            doubts[code] = doubts.get(code, 1.0) * (1 - min(1.0, chance) * paper.weights[label])
     if said is None:
         believed = paper.codes[labels[0]]
         assert believed is not None  # else it is never trusted
@@ -160,7 +160,7 @@ def ballot(script: str) -> Ballot:
     known = [reliability(code) if code else None for code in codes]
     return Ballot(
         codes,
-        np.array([each.lid176 if each else 0.0 for each in known]),
+        tuple(each.lid176 if each else 0.0 for each in known),
         np.array([each.trusted_from if each else NEVER for each in known], np.float32),
     )
 
