@@ -295,6 +295,7 @@ def test_units_by_script(text: str, units: str) -> None:
         pytest.param("कुल। कूल। क्या?", ["कुल", "कूल", "क्या"], id="Deva"),
         pytest.param("ہے۔ کیا؟ ہاں", ["ہے", "کیا", "ہاں"], id="Arab"),
         pytest.param("好。“不！”他说？是", ["好", "不", "他", "是"], id="Hans"),
+        pytest.param("好。.不！?是", ["好", "不", "是"], id="Hans marks of both widths"),
         pytest.param("はい。いいえ！", ["は", "い"], id="Jpan"),
         pytest.param("네. 아니요.", ["네", "아니요"], id="Kore"),
         pytest.param("สวัสดี ครับ", ["ส", "ค"], id="Thai"),

@@ -56,6 +56,7 @@ def one(text: str, signal: str) -> Any:
         pytest.param("ab cd ab cd xyz", "top_2_gram_share", 8 / 11, id="two words twice"),
         pytest.param("a b a b a", "top_2_gram_share", 4 / 5, id="a b as often as b a, overlapping nothing"),
         pytest.param("a b x a b y cc dd x cc dd y", "top_2_gram_share", 8 / 16, id="of equally many the longer run"),
+        pytest.param("a b x a b y a b z ccc ddd q ccc ddd", "top_2_gram_share", 6 / 22, id="frequency before length"),
         pytest.param("a a a b", "top_2_gram_share", 3 / 4, id="what overlaps counts once"),
         pytest.param("a b c x a b c", "top_3_gram_share", 6 / 7, id="three words"),
         pytest.param("a b c x a b c", "top_4_gram_share", 0.0, id="no four words"),
