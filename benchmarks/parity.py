@@ -1,8 +1,8 @@
 """python benchmarks/parity.py DOCS.jsonl.zst --peer PYTHON: do our rules say what datatrove's filters say?
 
-datatrove 0.10.0 judges a sample of real documents in its own environment, and hands over the words and sentences that
-it saw. The presets datatrove_* judge the same documents from those. Prints, for each filter, how often the verdict is
-the same, verdict and reason are, and the verdict is where the words and sentences are those of our own cut; and every
+datatrove 0.10.0 judges documents in its own environment, and hands over the words and sentences that it saw. The presets
+datatrove_* judge the same documents from those. Prints, for each filter, how often the verdict is the same, how often
+verdict and reason are, and how often the verdict is where words and sentences are those of our own cut; and every
 document about which the first two differ. The environment:
 
     python -m venv ENV
