@@ -1,12 +1,13 @@
 """python benchmarks/parity.py DOCS.jsonl.zst --peer PYTHON: do our rules say what datatrove's filters say?
 
-datatrove 0.10.0 judges documents in its own environment, and hands over the words and sentences that it saw. The presets
-datatrove_* judge the same documents from those. Prints, for each filter, how often the verdict is the same, how often
-verdict and reason are, and how often the verdict is where words and sentences are those of our own cut; and every
+datatrove 0.10.0 judges documents in its own environment, and hands over the words and sentences that it saw. The
+presets datatrove_* judge the same documents from those. Prints, for each filter, how often the verdict is the same, how
+often verdict and reason are, and how often the verdict is where words and sentences are those of our own cut; and every
 document about which the first two differ. The environment:
 
     python -m venv ENV
-    ENV/bin/pip install "datatrove[processing]==0.10.0" spacy==3.8.18 indic-nlp-library pyvi jieba pythainlp laonlp
+    ENV/bin/pip install "datatrove[processing]==0.10.0" spacy==3.8.18 indic-nlp-library pyvi jieba pythainlp laonlp \\
+        sudachipy sudachidict_core
 
 The real sample: of each language for which datatrove has a tokenizer that is no neural network, the documents whose ids
 hash lowest. The made sample: texts thrown together so that every rule meets documents on both sides of its limit.
