@@ -27,6 +27,7 @@ from glotmill.schemas.languages import from_lid176
 
 GLANCES, GLANCE_BYTES = 3, 160  # what of the windows is read first
 TRUST = 0.98  # precision of lid.176 for a label from which on it is believed alone
+LEAD = 0.3  # over its second label, for lid.176 to be believed alone: a glance may show a neighbour's words
 UNCLEAR = (0.3, 0.6)  # scores between which the windows are read in full: more text can decide
 NEVER = 2.0
 
@@ -100,7 +101,7 @@ class Combined:
         glances = joined(lines, firsts)
         # As one line: a line costs as much as 100 bytes, and what is trusted was measured so.
         best, values = self.lid.likeliest(glances, np.arange(len(glances) + 1))
-        is_trusted = trusted(best[:, 0], values[:, 0], scripts)
+        is_trusted = trusted(best[:, 0], values[:, 0], scripts) & (values[:, 0] - values[:, 1] >= LEAD)
         asked = iter(glances.filter(pa.array(~is_trusted)).cast("binary").to_pylist())
         scores: list[Scores] = [
             pooled(labels, chances, script, None if alone else opinion(next(asked), script))

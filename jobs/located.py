@@ -5,7 +5,7 @@ from typing import Any
 
 from glotmill.curate.calibration import limits
 from glotmill.curate.classifier import fingerprint
-from glotmill.curate.lid import language_model
+from glotmill.curate.lid import BUILT_IN, language_model
 from glotmill.curate.rules import RuleSet, ruleset
 from glotmill.curate.signals import optional
 from glotmill.curate.unigrams import UNIGRAMS
@@ -13,13 +13,11 @@ from glotmill.jobs.state import State
 from glotmill.schemas.atomic import file_digest
 from glotmill.schemas.recipe import Recipe
 
-_PACKAGED = ("combined", "lid176", "cld2")  # language models that are no files of the user
-
 
 def located(state: State) -> Recipe:
     """The recipe with whole paths in place of those of its sections `language` and `quality`."""
     language, quality = state.recipe.language, state.recipe.quality
-    if language.model not in _PACKAGED:
+    if language.model not in BUILT_IN:
         language = language.model_copy(update={"model": str(state.base / language.model)})
     if quality.calibration is not None:
         quality = quality.model_copy(update={"calibration": str(state.base / quality.calibration)})
@@ -40,7 +38,7 @@ def contents(recipe: Recipe) -> dict[str, Any]:
     language_model(model)
     optional(quality)
     return {
-        "model": model if model in _PACKAGED else file_digest(Path(model)),
+        "model": model if model in BUILT_IN else file_digest(Path(model)),
         "semantics": [quality.semantics, quality.preset] if quality.semantics == "datatrove" else None,
         "unigrams": file_digest(Path(quality.calibration) / UNIGRAMS) if quality.calibration else None,
         "classifiers": {name: [fingerprint(of.model), of.label] for name, of in quality.classifiers.items()},

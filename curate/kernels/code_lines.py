@@ -13,6 +13,7 @@ Counts = npt.NDArray[np.int64]
 
 LINES, CODE, TABLE = range(3)
 _ENOUGH = 2  # points that make a line code
+_MARK, _DIGIT, _TAB, _LINE_END = 1, 2, 4, 8  # classes of bytes
 _PROSE = 6  # words that make an indented line prose
 _ALONE = "begin break continue do done else end endif esac fi pass return then try ;;".split()
 # A space after them is part of it: prose that begins so is outweighed by its words.
@@ -34,7 +35,7 @@ def code_lines(texts: Any, *, most: int = 1 << 31) -> Counts:
     numbers. Only the first `most` bytes of a text are read.
     """
     data, offsets = utf8(texts)
-    found: Counts = _count(data, offsets, *_keywords(), most)
+    found: Counts = _count(data, offsets, _classes(), *_keywords(), most)
     return found
 
 
@@ -64,6 +65,16 @@ def _marks(data: Bytes, offsets: Offsets, is_mark: Bytes) -> npt.NDArray[np.floa
 
 
 @cache
+def _classes() -> npt.NDArray[np.uint8]:
+    """By byte, what it may tell of a line. A full stop within a name is worth one point at the most, and left out."""
+    classes = np.zeros(256, np.uint8)
+    classes[list(b"=$([_:&|)>/")] = _MARK
+    classes[list(b"0123456789")] = _DIGIT
+    classes[9], classes[10] = _TAB, _LINE_END
+    return classes
+
+
+@cache
 def _keywords() -> tuple[Bytes, Offsets, int]:
     """UTF-8 of words that are a line of code alone, then of those that begin one; their bounds; how many come first."""
     names = [name.encode() for name in (*_ALONE, *_BEGIN)]
@@ -71,7 +82,7 @@ def _keywords() -> tuple[Bytes, Offsets, int]:
 
 
 @kernel
-def _count(data, offsets, words, bounds, alone, most):  # type: ignore[no-untyped-def]
+def _count(data, offsets, classes, words, bounds, alone, most):  # type: ignore[no-untyped-def]
     out = np.zeros((len(offsets) - 1, 3), np.int64)
     for d in range(len(offsets) - 1):
         start = np.int64(offsets[d])
@@ -79,7 +90,18 @@ def _count(data, offsets, words, bounds, alone, most):  # type: ignore[no-untype
         in_code = False
         while start < end:
             stop = start
-            while stop < end and data[stop] != 10:
+            has_marks = False
+            digits = tabs = bars = 0
+            while stop < end:
+                of = classes[data[stop]]
+                if of:
+                    if of & _LINE_END:
+                        break
+                    if of == _MARK and not has_marks:
+                        has_marks = _is_telling(data[stop], data[stop - 1] if stop > start else np.uint8(0))
+                    digits += of == _DIGIT
+                    tabs += of == _TAB
+                    bars += data[stop] == 124
                 stop += 1
             low, high = start, stop
             while low < high and data[low] <= 32:
@@ -88,12 +110,17 @@ def _count(data, offsets, words, bounds, alone, most):  # type: ignore[no-untype
                 high -= 1
             if high > low:
                 out[d, LINES] += 1
-                if _is_row(data, low, high):
+                may_be_row = digits >= 2 or tabs >= 2 or bars >= 2
+                if may_be_row and _is_row(data, low, high):
                     out[d, TABLE] += 1
                     in_code = False
                 else:
-                    points, prose = _points(data, low, high)
-                    points += _keyword(data, low, high, words, bounds, alone)
+                    points = _keyword(data, low, high, words, bounds, alone) if data[low] < 128 else 0
+                    points += _ends(data, low, high) + _begins(data, low, high)
+                    prose = 0
+                    if in_code or points > 0 or has_marks:  # else no more than a point could come
+                        more, prose = _points(data, low, high)
+                        points += more
                     if points < _ENOUGH and in_code:
                         is_short = low - start >= 2 and prose < _PROSE
                         is_dashes = data[low] == 45 and high - low > 1 and data[low + 1] == 45
@@ -102,6 +129,16 @@ def _count(data, offsets, words, bounds, alone, most):  # type: ignore[no-untype
                     out[d, CODE] += in_code
             start = stop + 1
     return out
+
+
+@kernel
+def _is_telling(byte, before):  # type: ignore[no-untyped-def]
+    """Whether `_points` may give a point for a mark, the full stop aside."""
+    if byte == 61 or byte == 36:
+        return True
+    if byte == 40 or byte == 91 or byte == 95:
+        return _is_name(before)
+    return byte == before or (byte == 62 and before == 45) or (byte == 47 and before == 60)
 
 
 @kernel
@@ -196,8 +233,8 @@ def _begins(data, low, high):  # type: ignore[no-untyped-def]
 
 @kernel
 def _points(data, low, high):  # type: ignore[no-untyped-def]
-    """Points of a line, and its words of prose."""
-    points = _ends(data, low, high) + _begins(data, low, high)
+    """Points of the marks within a line, and its words of prose."""
+    points = 0
     words = opened = dots = underscores = 0
     letters = wide = 0
     i = low

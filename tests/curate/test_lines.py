@@ -114,6 +114,25 @@ def test_nothing_is_lost(text: str, limit: int) -> None:
     assert b"".join(parts[::2]).decode() == apply_edits(texts, found)[0].as_py()
 
 
+def _has_thai_or_lao(text: str) -> bool:
+    return any("\u0e00" <= char <= "\u0eff" for char in text)
+
+
+@pytest.mark.parametrize(
+    ("line", "ends"),
+    [
+        pytest.param("แมวนอนหลับอยู่บนโซฟา", 1, id="tha no mark ends a sentence"),
+        pytest.param("ແມວນອນຢູ່ເທິງໂຊຟາ", 1, id="lao no mark ends a sentence"),
+        pytest.param("ឆ្មាដេកលើសាឡុង", 0, id="khm has a mark"),
+        pytest.param("ឆ្មាដេកលើសាឡុង។", 1, id="khm with its mark"),
+        pytest.param("The cat sleeps", 0, id="eng"),
+        pytest.param("The cat sleeps.”", 1, id="eng with a quote after its mark"),
+    ],
+)
+def test_a_line_ends_a_sentence_in_the_way_of_its_script(line: str, ends: int) -> None:
+    assert line_signals(pieces(pa.array([line])), ["line_ends_sentence"])["line_ends_sentence"].tolist() == [ends]
+
+
 @given(st.lists(TEXT, max_size=4))
 def test_the_signals_of_lines_are_those_of_texts(texts: list[str]) -> None:
     column = pa.array(texts, pa.string())
@@ -124,7 +143,8 @@ def test_the_signals_of_lines_are_those_of_texts(texts: list[str]) -> None:
         mine = {name: values[cut.line_bounds[d] : cut.line_bounds[d + 1]] for name, values in found.items()}
         count = len(mine["line_chars"])
         assert count == row["lines"]
-        assert mine["line_ends_sentence"].sum() == pytest.approx(row["terminal_line_share"] * count)
+        if not _has_thai_or_lao(texts[d]):  # where every line counts
+            assert mine["line_ends_sentence"].sum() == pytest.approx(row["terminal_line_share"] * count)
         assert mine["line_curly_brackets"].sum() == row["curly_brackets"]
         assert mine["line_longest_word_chars"].max(initial=0) == row["longest_word_chars"]
         assert (mine["line_words"] < 5).sum() == pytest.approx(row["short_line_share"] * count)
@@ -182,7 +202,7 @@ def test_c4s_line_rules_do_what_they_say() -> None:
     good = "The cat sleeps on the sofa all day.\n"
     lines = {
         "no_sentence_end": "Read more about the cat on the sofa\n",
-        "few_words": "The cat sleeps.\n",
+        "few_words": "Cat sleeps.\n",
         "long_word": f"The cat sleeps on the {'a' * 1001} sofa.\n",
         "javascript": "Please enable JavaScript in your browser to see the cat.\n",
         "policy": "By using this page you agree to our Privacy Policy.\n",

@@ -80,7 +80,7 @@ def test_the_rules_of_the_page_are_rules(complete: Recipe) -> None:
 
 
 def test_the_page_names_the_signals() -> None:
-    table = PAGE.partition("| signal |")[2].partition("\n## ")[0]
+    table = PAGE.partition("| signal |")[2].partition("\n\n")[0]
     assert {name for name in re.findall(r"`(\w+)`", table)} == set(SIGNALS)
 
 
