@@ -31,7 +31,7 @@ import pyarrow as pa
 import zstandard
 from ruamel.yaml import YAML
 
-from glotmill.curate.datatrove import datatrove
+from glotmill.curate.datatrove import LINE_SENTENCES, WORDS, datatrove
 from glotmill.curate.judgement import judge_batch
 from glotmill.curate.rules import RuleSet, ruleset
 from glotmill.curate.signals import numbers
@@ -176,7 +176,7 @@ def batches(documents: list[dict[str, str]], theirs: list[dict[str, Any]]) -> It
                 pa.array([answer["words"] for answer in answers], pa.list_(pa.string())),
                 pa.array([answer["line_sentences"] for answer in answers], pa.list_(pa.int32())),
             ],
-            names=["text", "words", "line_sentences"],
+            names=["text", WORDS, LINE_SENTENCES],
         )
 
 
@@ -269,7 +269,7 @@ def parity(documents: list[dict[str, str]], python: Path) -> dict[str, Any]:
     """Judge by both, print how they agree, and give the facts."""
     with tempfile.TemporaryDirectory() as folder:
         theirs = peer_verdicts(documents, python, Path(folder))
-    ours, seconds = our_verdicts(documents, theirs, ("text", "words", "line_sentences"))
+    ours, seconds = our_verdicts(documents, theirs, ("text", WORDS, LINE_SENTENCES))
     counts, apart = compare(documents, theirs, ours)
     alone, _ = our_verdicts(documents, theirs, ("text",))
     for name, count in compare(documents, theirs, alone)[0].items():

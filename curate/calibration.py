@@ -51,8 +51,10 @@ def limits(folder: str) -> Written:
 def write(folder: Path, limits: Written, words: Mapping[str, Counts], facts: Mapping[str, Any]) -> None:
     """Limits, word probabilities and what they were made of, all or none; replaces those that are there."""
     folder.mkdir(parents=True, exist_ok=True)
-    text = StringIO()
-    YAML(typ="safe", pure=True).dump(limits, text)
+    text, yaml = StringIO(), YAML(typ="safe", pure=True)
+    yaml.default_flow_style = False
+    yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment]
+    yaml.dump(limits, text)
     with transaction(folder, "calibrate") as files:
         files.path(LIMITS).write_text(_HEAD + text.getvalue(), encoding="utf-8")
         pq.write_table(_unigrams(words), files.path(UNIGRAMS), compression="zstd")

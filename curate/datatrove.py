@@ -19,7 +19,7 @@ from glotmill.curate.measure import Columns, measure
 from glotmill.curate.quality import ratio
 from glotmill.schemas.errors import SchemaError
 
-WORDS, LINE_SENTENCES = "words", "line_sentences"
+WORDS, LINE_SENTENCES = "given_words", "line_sentences"
 
 _GRAMS = {
     (f"dt_top_{n}_gram_share" if n <= counted.LONGEST_TOP else f"dt_dup_{n}_gram_share"): counted.GRAMS + n - 2
@@ -57,7 +57,7 @@ _GRAMS = {
 def datatrove(batch: pa.RecordBatch, *, terminal_lines: bool = True) -> Columns:
     """What datatrove's filters compare with their limits. Nothing is NaN: a ratio is 0 where its whole is 0.
 
-    A word is what the column `words` says, as datatrove's tokenizer for the language would give it: without white
+    A word is what the column `given_words` says, as datatrove's tokenizer for the language would give it: without white
     space at its ends, punctuation in words of its own. Without that column, words are the units of our own cut, and
     between them each code point that is no white space. White space, lines (str.splitlines), letters (str.isalpha)
     and lower case are Python's.
@@ -106,7 +106,8 @@ def datatrove(batch: pa.RecordBatch, *, terminal_lines: bool = True) -> Columns:
         dt_fw_breaks_per_word: Line feeds / all words. FineWeb.
 
     Raises:
-        SchemaError: `words` or `line_sentences` is of another type, has a null, or has another number of lines than
+        SchemaError: `given_words` or `line_sentences` is of another type, has a null, or has another number of lines
+        than
             the text.
     """
     data, offsets = utf8(batch["text"])

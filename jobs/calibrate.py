@@ -36,6 +36,7 @@ def act(args: argparse.Namespace) -> int:
     from glotmill.curate import calibrate
     from glotmill.curate.calibration import write
     from glotmill.curate.calibration_sample import languages, measure_sample, signals
+    from glotmill.curate.presets import preset
     from glotmill.curate.reference import Reference
     from glotmill.curate.rules import ruleset
     from glotmill.schemas.recipe import Quality
@@ -43,6 +44,7 @@ def act(args: argparse.Namespace) -> int:
     budget = calibrate.BUDGET if args.budget is None else args.budget
     if not 0 < budget < 1:
         raise RecipeError(f"--budget is {budget}; write a share between 0 and 1, such as 0.02")
+    preset(args.preset)  # says which there are
     before = ruleset(Quality(preset=args.preset))
     reference = Reference(args.input, args.text_column, args.language_column)
     sample = measure_sample(reference.batches, model=args.model)

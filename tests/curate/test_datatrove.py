@@ -37,7 +37,7 @@ WORDS = st.lists(
 def measured(text: str, words: list[str] | None = None, sentences: list[int] | None = None, **params: bool) -> Row:
     columns = {"text": pa.array([text])}
     if words is not None:
-        columns["words"] = pa.array([words], pa.list_(pa.string()))
+        columns["given_words"] = pa.array([words], pa.list_(pa.string()))
     if sentences is not None:
         columns["line_sentences"] = pa.array([sentences], pa.list_(pa.int32()))
     row: Row = datatrove.bind(**params)(pa.RecordBatch.from_pydict(columns)).to_pylist()[0]
@@ -165,8 +165,10 @@ def test_words_of_a_text_itself_count_as_the_definitions_do(text: str) -> None:
 @given(st.lists(st.tuples(TEXTS, WORDS), max_size=5))
 def test_a_document_is_measured_alone_also_in_a_slice(rows: list[tuple[str, list[str]]]) -> None:
     texts, words = ["one two.", *(text for text, _ in rows), "x"], [["é", "b"], *(words for _, words in rows), []]
-    batch = pa.RecordBatch.from_arrays([pa.array(texts), pa.array(words, pa.list_(pa.string()))], ["text", "words"])
-    together = datatrove(batch.slice(1, len(rows))).drop_columns(["text", "words"]).to_pylist()
+    batch = pa.RecordBatch.from_arrays(
+        [pa.array(texts), pa.array(words, pa.list_(pa.string()))], ["text", "given_words"]
+    )
+    together = datatrove(batch.slice(1, len(rows))).drop_columns(["text", "given_words"]).to_pylist()
     assert together == [measured(*row) for row in rows]
 
 
@@ -328,9 +330,9 @@ def test_sentences_are_our_own_where_none_are_given() -> None:
 @pytest.mark.parametrize(
     ("name", "column", "message"),
     [
-        pytest.param("words", pa.array([["a", None]]), "words.*1 nulls", id="a null word"),
-        pytest.param("words", pa.array([None], pa.list_(pa.string())), "words.*1 nulls", id="no words"),
-        pytest.param("words", pa.array(["a b"]), "words.*found string", id="words not cut"),
+        pytest.param("given_words", pa.array([["a", None]]), "words.*1 nulls", id="a null word"),
+        pytest.param("given_words", pa.array([None], pa.list_(pa.string())), "words.*1 nulls", id="no words"),
+        pytest.param("given_words", pa.array(["a b"]), "words.*found string", id="words not cut"),
         pytest.param("line_sentences", pa.array([[1]], pa.list_(pa.int64())), "int64", id="wide numbers"),
         pytest.param(
             "line_sentences", pa.array([[1]], pa.list_(pa.int32())), "1 lines in row 0.* 2", id="too few lines"

@@ -372,13 +372,13 @@ def test_no_bar_of_the_funnel_is_wider_than_the_first_of_a_falling_row(counts: l
 @pytest.mark.parametrize(
     ("language", "limits"),
     [
-        pytest.param("ita_Latn", "all languages", id="ita no limits of its own"),
-        pytest.param("yor_Latn", "all languages", id="yor no limits of its own"),
+        pytest.param("ita_Latn", "language ita_Latn (7), all languages (14)", id="ita its own"),
+        pytest.param("grn_Latn", "script Latn (7), all languages (14)", id="grn its script's"),
+        pytest.param("vai_Vaii", "all languages", id="vai neither"),
         pytest.param(
-            "tha_Thai", "language tha_Thai (1), none by choice (2), all languages (10)", id="tha own and script"
+            "tha_Thai", "none by choice (2), language tha_Thai (6), all languages (13)", id="tha own and script"
         ),
-        pytest.param("lao_Laoo", "none by choice (2), all languages (11)", id="lao by script"),
-        pytest.param("zho_Hant", "none by choice (2), all languages (11)", id="zho by script"),
+        pytest.param("nod_Thai", "none by choice (2), script Thai (5), all languages (14)", id="nod by script"),
     ],
 )
 def test_whose_limits_were_used_is_told(language: str, limits: str) -> None:

@@ -16,13 +16,19 @@ from glotmill.jobs import dedup, extract, language, mix, quality, shard
 from glotmill.jobs.cli import main
 from glotmill.jobs.java import java_home
 
-HARBOUR = "The harbour office opens at seven, and the keeper writes the height of the tide into a large book. "
-MUSEUM = "Im Museum hängt eine Karte von 1820, auf der jede Mühle am Fluss mit einem Rad verzeichnet ist. "
+HARBOUR = (
+    "The harbour office opens at seven, and the keeper writes the height of the tide into a large book. Boats that "
+    "come in before noon pay half. On Fridays a ferry takes the children of the island to their school and back again. "
+)
+MUSEUM = (
+    "Im Museum hängt eine Karte von 1820, auf der jede Mühle am Fluss mit einem Rad verzeichnet ist. Zwei davon mahlen "
+    "noch. Der Eintritt kostet nichts, wenn man der Wärterin ein Stück Kuchen aus dem Ort mitbringt. "
+)
 
 
 @pytest.fixture
 def table(tmp_path: Path) -> Path:
-    texts = [HARBOUR * 3, (HARBOUR * 3).upper().replace(" ", "  "), MUSEUM * 3, "Menu"]
+    texts = [HARBOUR, HARBOUR.upper().replace(" ", "  "), MUSEUM, "Menu"]
     rows = [{"key": number, "body": text} for number, text in enumerate(texts)]
     path = tmp_path / "in put" / "texte.parquet"
     path.parent.mkdir()

@@ -47,12 +47,18 @@ def page(language: str, number: int) -> tuple[str, str]:
     return f"{menu}{end}{prose}  {enable} JavaScript!  {end}{menu}", prose
 
 
+# The pages say nearly the same four times over, which the default rules would drop.
+REPEATS = dict.fromkeys(
+    ("repetitive", "top_2_gram", "top_3_gram", "top_4_gram", "duplicate_5_gram", "duplicate_10_gram")
+)
+
+
 def recipe(*sets: str) -> Recipe:
     told: dict[str, Any] = {
         "name": "lines",
         "sources": [{"name": "pages", "path": "*.jsonl", "columns": {"id": "id"}}],
         "language": {"model": "lid176"},
-        "quality": {"rules": {"short": "words < 5", "repetitive": None}},
+        "quality": {"rules": {"short": "words < 5", **REPEATS}},
         "shards": {"vocabulary": 600, "shard_tokens": 3000},
     }
     return with_sets(from_mapping(told, where="test"), sets)
@@ -176,7 +182,12 @@ def test_a_wrong_line_rule_is_an_error_before_any_work(spark: SparkSession, base
 def test_the_quality_job_heeds_line_rules(
     spark: SparkSession, base: Path, tmp_path: Path, texts: dict[str, tuple[str, str]]
 ) -> None:
-    asked = ("language.model=lid176", "quality.rules.short=words < 5", *SETS)
+    asked = (
+        "language.model=lid176",
+        "quality.rules.short=words < 5",
+        *(f"quality.rules.{name}=null" for name in REPEATS),
+        *SETS,
+    )
     sets = [part for text in asked for part in ("--set", text)]
     given = ["--input", str(base / "pages.jsonl"), "--output", str(tmp_path / "out"), "--id-column", "id", "--quiet"]
     assert quality.main([*given, *sets]) == 0
