@@ -19,9 +19,9 @@ import pyarrow as pa
 import zstandard
 
 from benchmarks.junk import KINDS
-from glotmill.curate.calibrate import fit
-from glotmill.curate.calibration import limits, write
-from glotmill.curate.calibration_sample import kept, languages, measure_sample, signals
+from glotmill.curate.calibrate.fit import fit
+from glotmill.curate.calibrate.folder import limits, write
+from glotmill.curate.calibrate.sample import kept, languages, measure_sample, signals
 from glotmill.curate.language import language as measure_language
 from glotmill.curate.lines import line_cuts
 from glotmill.curate.measure import chain

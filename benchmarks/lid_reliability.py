@@ -19,14 +19,14 @@ import numpy as np
 import pyarrow as pa
 import zstandard
 
-from glotmill.curate import combined
-from glotmill.curate.cld2 import Opinion, joined, opinion
+from glotmill.curate.identify import combined
+from glotmill.curate.identify.cld2 import Opinion, joined, opinion
+from glotmill.curate.identify.lookalikes import groups, marked
+from glotmill.curate.identify.models import lid176
+from glotmill.curate.identify.reliability import EVERY, Reliability, reliabilities
+from glotmill.curate.identify.scores import true_label
 from glotmill.curate.kernels.reading import read_windows
 from glotmill.curate.kernels.scripts import main_scripts
-from glotmill.curate.lid import lid176
-from glotmill.curate.lid_scores import true_label
-from glotmill.curate.lookalikes import groups, marked
-from glotmill.curate.reliability import EVERY, Reliability, reliabilities
 from glotmill.schemas.language_table import written
 from glotmill.schemas.languages import from_lid176
 

@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 
 from benchmarks.calibration import passages
-from glotmill.curate.calibrate import Floats, Labels, by_script, fit, fitted_rules
-from glotmill.curate.calibration_sample import languages, measure_sample, signals
+from glotmill.curate.calibrate.fit import Floats, Labels, by_script, fit, fitted_rules
+from glotmill.curate.calibrate.sample import languages, measure_sample, signals
 from glotmill.curate.presets import Written
 
 # What differs between languages; the other rules mean the same in all.

@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from glotmill.curate.combined import Combined
+from glotmill.curate.identify.combined import Combined
+from glotmill.curate.identify.models import COMBINED, language_model
+from glotmill.curate.identify.quantised import Candidates
+from glotmill.curate.identify.reliability import EVERY
+from glotmill.curate.identify.reliability import thresholds as thresholds
 from glotmill.curate.kernels.code_lines import CODE, LINES, code_lines, mark_shares
 from glotmill.curate.kernels.reading import read_windows
 from glotmill.curate.kernels.scripts import main_scripts
-from glotmill.curate.lid import COMBINED, language_model
 from glotmill.curate.measure import Columns, measure
-from glotmill.curate.quantised import Candidates
-from glotmill.curate.reliability import EVERY
-from glotmill.curate.reliability import thresholds as thresholds
 from glotmill.schemas.languages import NO_LANGUAGE, from_lid176, parse_language
 
 UNKNOWN_SCRIPT = "Zzzz"
@@ -46,7 +46,7 @@ def language(batch: pa.RecordBatch, *, model: str = COMBINED, windows: int = 3, 
     The model reads `windows` stretches of the text. One label wins (argmax), so a document is in one language. It reads
     a decomposed text in NFC, and a text all in capitals in lower case, as `read_windows` says; the text itself is left
     alone. The models: lid.176 (Joulin et al. 2016), CLD2 (Sites 2013), and both combined by how far each was right
-    when it said the same before (`glotmill.curate.combined`).
+    when it said the same before (`glotmill.curate.identify.combined`).
 
     What can't be told apart by any model has one label: Dari is pes_Arab, the Arabic of every country arb_Arab.
 

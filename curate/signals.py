@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 
-from glotmill.curate.classifier import classifier
+from glotmill.curate.calibrate.unigrams import UNIGRAM, unigrams
 from glotmill.curate.datatrove import datatrove
 from glotmill.curate.form import form
 from glotmill.curate.language import language
@@ -11,7 +11,7 @@ from glotmill.curate.measure import Measure
 from glotmill.curate.quality import quality
 from glotmill.curate.repetition import repetition
 from glotmill.curate.stop_words import stop_words
-from glotmill.curate.unigrams import UNIGRAM, unigrams
+from glotmill.curate.trained.classifier import classifier
 from glotmill.schemas.recipe import Quality
 
 OF_TEXT = (form, quality, repetition, stop_words)

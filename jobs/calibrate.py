@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from glotmill.schemas.errors import InputError, RecipeError
 
 if TYPE_CHECKING:
-    from glotmill.curate.calibration_sample import Sample
+    from glotmill.curate.calibrate.sample import Sample
     from glotmill.curate.rules import RuleSet
 
 _SHOWN = 3
@@ -33,15 +33,15 @@ def options(parser: argparse.ArgumentParser) -> None:
 def act(args: argparse.Namespace) -> int:
     import json
 
-    from glotmill.curate import calibrate
-    from glotmill.curate.calibration import write
-    from glotmill.curate.calibration_sample import languages, measure_sample, signals
+    from glotmill.curate.calibrate.fit import BUDGET, fit
+    from glotmill.curate.calibrate.folder import write
+    from glotmill.curate.calibrate.reference import Reference
+    from glotmill.curate.calibrate.sample import languages, measure_sample, signals
     from glotmill.curate.presets import preset
-    from glotmill.curate.reference import Reference
     from glotmill.curate.rules import ruleset
     from glotmill.schemas.recipe import Quality
 
-    budget = calibrate.BUDGET if args.budget is None else args.budget
+    budget = BUDGET if args.budget is None else args.budget
     if not 0 < budget < 1:
         raise RecipeError(f"--budget is {budget}; write a share between 0 and 1, such as 0.02")
     preset(args.preset)  # says which there are
@@ -54,7 +54,7 @@ def act(args: argparse.Namespace) -> int:
             f"no language has {args.min_documents} documents in {', '.join(args.input)}: give more text, or lower "
             "--min-documents"
         )
-    limits = calibrate.fit(languages(rows), signals(rows), budget=budget)
+    limits = fit(languages(rows), signals(rows), budget=budget)
     after = ruleset(Quality(preset=args.preset, calibration=str(args.output)), calibrated=limits)
     facts = {
         "inputs": args.input,
@@ -74,7 +74,7 @@ def _told(sample: "Sample", before: "RuleSet", after: "RuleSet", least: int) -> 
     """By language: documents, how many of them the language model finds, and the shares removed before and after."""
     import numpy as np
 
-    from glotmill.curate.calibration_sample import kept, languages
+    from glotmill.curate.calibrate.sample import kept, languages
 
     labels = languages(sample.table)
     found = sample.table["found"].to_numpy(zero_copy_only=False)

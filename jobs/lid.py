@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from glotmill.schemas.errors import InputError
 
 if TYPE_CHECKING:  # --help shouldn't wait for numba
-    from glotmill.curate.lid_scores import Scores
+    from glotmill.curate.identify.scores import Scores
 
 WORST = 10
 _ROWS = 512
@@ -63,7 +63,7 @@ def act(args: argparse.Namespace) -> int:
         InputError: a file or row can't be read, or no model knows any of the languages.
         RecipeError: there is no such model.
     """
-    from glotmill.curate.lid_scores import known_languages
+    from glotmill.curate.identify.scores import known_languages
 
     labelled = [row for path in args.input for row in _rows(path, args)]
     known = [row for row in labelled if row.language[:3] in known_languages()]
@@ -122,7 +122,7 @@ def _value(row: dict[str, Any], where: str, asked: str | None, usual: Sequence[s
 
 
 def _label(row: dict[str, Any], where: str, args: argparse.Namespace) -> str:
-    from glotmill.curate.lid_scores import true_label
+    from glotmill.curate.identify.scores import true_label
 
     tag = _value(row, where, args.language_column, ("language", "lang"), "--language-column")
     try:
@@ -134,8 +134,8 @@ def _label(row: dict[str, Any], where: str, args: argparse.Namespace) -> str:
 def _scores(labelled: list[Labelled], model: str, args: argparse.Namespace) -> "Scores":
     import pyarrow as pa
 
+    from glotmill.curate.identify.scores import scores
     from glotmill.curate.language import language
-    from glotmill.curate.lid_scores import scores
 
     measured = language.bind(model=model, windows=args.windows, window_bytes=args.window_bytes)
     truths = [row.language for row in labelled for _ in row.texts]

@@ -3,12 +3,12 @@
 from pathlib import Path
 from typing import Any
 
-from glotmill.curate.calibration import limits
-from glotmill.curate.classifier import fingerprint
-from glotmill.curate.lid import BUILT_IN, language_model
+from glotmill.curate.calibrate.folder import limits
+from glotmill.curate.calibrate.unigrams import UNIGRAMS
+from glotmill.curate.identify.models import BUILT_IN, language_model
 from glotmill.curate.rules import RuleSet, ruleset
 from glotmill.curate.signals import optional
-from glotmill.curate.unigrams import UNIGRAMS
+from glotmill.curate.trained.classifier import fingerprint
 from glotmill.jobs.state import State
 from glotmill.schemas.atomic import file_digest
 from glotmill.schemas.recipe import Recipe

@@ -35,8 +35,8 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def act(args: argparse.Namespace) -> int:
     """Train, and print the table by language and the lines for a recipe."""
-    from glotmill.curate.train_quality import REPORT, Settings, train
-    from glotmill.curate.train_report import notes, recipe_lines, table
+    from glotmill.curate.trained.train_quality import REPORT, Settings, train
+    from glotmill.curate.trained.train_report import notes, recipe_lines, table
 
     settings = Settings(
         name=args.name,

@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from glotmill.curate.calibrate import BUDGET, fit, fitted_rules
-from glotmill.curate.calibration import limits, write
-from glotmill.curate.calibration_sample import languages, measure_sample, signals
+from glotmill.curate.calibrate.fit import BUDGET, fit, fitted_rules
+from glotmill.curate.calibrate.folder import limits, write
+from glotmill.curate.calibrate.reference import Reference
+from glotmill.curate.calibrate.sample import languages, measure_sample, signals
+from glotmill.curate.calibrate.unigrams import UNIGRAM, UNIGRAMS, unigrams
 from glotmill.curate.measure import chain
-from glotmill.curate.reference import Reference
 from glotmill.curate.rules import parse_rule, ruleset
 from glotmill.curate.signals import SIGNALS
-from glotmill.curate.unigrams import UNIGRAM, UNIGRAMS, unigrams
 from glotmill.schemas.errors import InputError, RecipeError
 from glotmill.schemas.recipe import Quality
 

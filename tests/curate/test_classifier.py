@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from glotmill.curate.classifier import HQ, LINE, LQ, UNITS, as_lines, classifier, fingerprint, side_file
-from glotmill.curate.fasttext_file import contents
-from glotmill.curate.fasttext_training import clean_memory, train_supervised
 from glotmill.curate.kernels.normal import normal_form
 from glotmill.curate.kernels.spaced import one_line, spaced
 from glotmill.curate.measure import Measure
+from glotmill.curate.trained.classifier import HQ, LINE, LQ, UNITS, as_lines, classifier, fingerprint, side_file
+from glotmill.curate.trained.fasttext_file import contents
+from glotmill.curate.trained.fasttext_training import clean_memory, train_supervised
 from glotmill.schemas.errors import RecipeError
 
 TEXTS = st.lists(st.text(st.characters(exclude_categories=["Cs"])), max_size=5)

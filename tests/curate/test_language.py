@@ -15,12 +15,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
+from glotmill.curate.identify.models import LID176, Library, language_model
 from glotmill.curate.kernels.normal import simple_lower
 from glotmill.curate.kernels.reading import read_windows
 from glotmill.curate.kernels.subwords import likeliest
 from glotmill.curate.kernels.windows import windows
 from glotmill.curate.language import language
-from glotmill.curate.lid import LID176, Library, language_model
 from glotmill.schemas.errors import RecipeError
 
 TEXTS = st.lists(st.text(st.characters(exclude_categories=["Cs"])), max_size=5)

@@ -12,15 +12,15 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from glotmill.curate.cld2 import iso639_3, opinion
-from glotmill.curate.combined import Combined, allowed, ballot
 from glotmill.curate.form import form
+from glotmill.curate.identify.cld2 import iso639_3, opinion
+from glotmill.curate.identify.combined import Combined, allowed, ballot
+from glotmill.curate.identify.lookalikes import counted_as, groups, told_apart
+from glotmill.curate.identify.models import BUILT_IN, language_model
+from glotmill.curate.identify.reliability import EVERY, reliabilities
+from glotmill.curate.identify.scores import as_counted, known_languages, scores, true_label
 from glotmill.curate.kernels.code_lines import CODE, LINES, code_lines, mark_shares
 from glotmill.curate.language import language, thresholds
-from glotmill.curate.lid import BUILT_IN, language_model
-from glotmill.curate.lid_scores import as_counted, known_languages, scores, true_label
-from glotmill.curate.lookalikes import counted_as, groups, told_apart
-from glotmill.curate.reliability import EVERY, reliabilities
 
 TEXTS = st.lists(st.text(st.characters(exclude_categories=["Cs"])), max_size=5)
 

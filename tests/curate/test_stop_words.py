@@ -2,10 +2,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from glotmill.curate.calibrate.word_counts import WordCounts, log_probabilities
 from glotmill.curate.kernels import vocabulary as table
 from glotmill.curate.kernels.pieces import pieces
 from glotmill.curate.stop_words import stop_words
-from glotmill.curate.word_counts import WordCounts, log_probabilities
 
 
 def measured(text: str, language: str | None) -> tuple[int, float]:

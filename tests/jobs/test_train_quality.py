@@ -15,12 +15,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
-from glotmill.curate.classifier import HQ, classifier
-from glotmill.curate.held_out import figures
 from glotmill.curate.kernels.pieces import pieces
 from glotmill.curate.rules import ruleset
 from glotmill.curate.signals import SIGNALS
-from glotmill.curate.train_quality import Settings, train
+from glotmill.curate.trained.classifier import HQ, classifier
+from glotmill.curate.trained.held_out import figures
+from glotmill.curate.trained.train_quality import Settings, train
 from glotmill.jobs.train_quality import main
 from glotmill.schemas.errors import InputError
 from glotmill.schemas.recipe import Quality

@@ -16,10 +16,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from glotmill.curate.classifier import HQ, LQ, MAX_CHARS, SIDE_FORMAT, UNITS, probabilities, side_file
-from glotmill.curate.fasttext_training import train_supervised
-from glotmill.curate.held_out import Figures, figures
-from glotmill.curate.labelled_texts import LabelledTexts, read_labelled
+from glotmill.curate.trained.classifier import HQ, LQ, MAX_CHARS, SIDE_FORMAT, UNITS, probabilities, side_file
+from glotmill.curate.trained.fasttext_training import train_supervised
+from glotmill.curate.trained.held_out import Figures, figures
+from glotmill.curate.trained.labelled_texts import LabelledTexts, read_labelled
 from glotmill.schemas.atomic import file_digest, transaction
 from glotmill.schemas.errors import InputError, RecipeError
 from glotmill.schemas.recipe import SIGNAL
@@ -267,7 +267,7 @@ def _result(
 
 
 def _write(model: Any, result: Training, out: Path) -> None:
-    from glotmill.curate.train_report import report
+    from glotmill.curate.trained.train_report import report
 
     with transaction(out, str(os.getpid())) as files:
         path = files.path(MODEL)

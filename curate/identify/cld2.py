@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 import pycld2
 
+from glotmill.curate.identify.quantised import Candidates
 from glotmill.curate.kernels.buffers import strings, utf8
 from glotmill.curate.kernels.scripts import main_scripts
-from glotmill.curate.quantised import Candidates
 from glotmill.schemas.language_table import written
 from glotmill.schemas.languages import parse_language
 from glotmill.schemas.scripts import UNKNOWN_SCRIPT

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow.compute as pc
 
-from glotmill.curate.quantised import CANDIDATES, Candidates, Quantised, quantised
+from glotmill.curate.identify.quantised import CANDIDATES, Candidates, Quantised, quantised
 from glotmill.schemas.errors import RecipeError
 
 COMBINED = "combined"
@@ -49,11 +49,11 @@ def language_model(name: str) -> LanguageModel:
         RecipeError: the file is absent or no fastText model.
     """
     if name == COMBINED:
-        from glotmill.curate.combined import Combined  # here, because it is made of the other two
+        from glotmill.curate.identify.combined import Combined  # here, because it is made of the other two
 
         return Combined.load()
     if name == CLD2:
-        from glotmill.curate.cld2 import Cld2
+        from glotmill.curate.identify.cld2 import Cld2
 
         return Cld2()
     if name == LID176:

@@ -9,7 +9,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from glotmill.curate.calibrate import fitted_rules
+from glotmill.curate.calibrate.fit import fitted_rules
+from glotmill.curate.calibrate.unigrams import UNIGRAM
+from glotmill.curate.calibrate.word_counts import Counts, WordCounts, likelihoods
 from glotmill.curate.judgement import judge_batch
 from glotmill.curate.kernels.pieces import pieces
 from glotmill.curate.kernels.vocabulary import SUM, UNITS, look_up
@@ -19,8 +21,6 @@ from glotmill.curate.measure import Measure, chain
 from glotmill.curate.quality import ratio
 from glotmill.curate.rules import RuleSet
 from glotmill.curate.signals import OF_TEXT
-from glotmill.curate.unigrams import UNIGRAM
-from glotmill.curate.word_counts import Counts, WordCounts, likelihoods
 
 WEB = "web"
 _STRETCH = 32

@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from glotmill.curate.reliability import rows
+from glotmill.curate.identify.reliability import rows
 
 _WHOLE = "whole"
 _LIKELIER = 3.0  # times, for each mark that a text has more of than of another language's

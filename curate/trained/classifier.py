@@ -11,9 +11,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from glotmill.curate.fasttext_file import contents
 from glotmill.curate.kernels.spaced import one_line, spaced
 from glotmill.curate.measure import Columns, Measure
+from glotmill.curate.trained.fasttext_file import contents
 from glotmill.schemas.atomic import file_digest
 from glotmill.schemas.errors import RecipeError
 

@@ -12,9 +12,9 @@ import pyarrow.parquet as pq
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
+from glotmill.curate.calibrate.unigrams import SCHEMA, UNIGRAMS, UNSEEN
+from glotmill.curate.calibrate.word_counts import Counts, log_probabilities
 from glotmill.curate.presets import Written
-from glotmill.curate.unigrams import SCHEMA, UNIGRAMS, UNSEEN
-from glotmill.curate.word_counts import Counts, log_probabilities
 from glotmill.schemas.atomic import transaction
 from glotmill.schemas.errors import RecipeError
 

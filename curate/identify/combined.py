@@ -14,14 +14,14 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from glotmill.curate.cld2 import Opinion, joined, opinion
+from glotmill.curate.identify.cld2 import Opinion, joined, opinion
+from glotmill.curate.identify.lookalikes import Scores, first, marked, told_apart
+from glotmill.curate.identify.models import lid176
+from glotmill.curate.identify.quantised import CANDIDATES, Candidates, Quantised
+from glotmill.curate.identify.reliability import reliability
 from glotmill.curate.kernels.reading import read_windows
 from glotmill.curate.kernels.scripts import main_scripts
 from glotmill.curate.kernels.windows import windows
-from glotmill.curate.lid import lid176
-from glotmill.curate.lookalikes import Scores, first, marked, told_apart
-from glotmill.curate.quantised import CANDIDATES, Candidates, Quantised
-from glotmill.curate.reliability import reliability
 from glotmill.schemas.language_table import by_code, written
 from glotmill.schemas.languages import from_lid176
 

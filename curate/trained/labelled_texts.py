@@ -13,12 +13,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import xxhash
 
-from glotmill.curate.classifier import MAX_CHARS, UNITS, as_lines
 from glotmill.curate.extract.files import format_of
 from glotmill.curate.extract.jsonl import BadRecordError, at, parsed
 from glotmill.curate.extract.lines import Line, blocks, lines
 from glotmill.curate.extract.parquet import column_type, is_text
 from glotmill.curate.language import language
+from glotmill.curate.trained.classifier import MAX_CHARS, UNITS, as_lines
 from glotmill.schemas.errors import InputError
 from glotmill.schemas.languages import parse_language
 

@@ -7,8 +7,8 @@ from functools import cache
 
 import pycld2
 
-from glotmill.curate.cld2 import iso639_3
-from glotmill.curate.lookalikes import counted_as
+from glotmill.curate.identify.cld2 import iso639_3
+from glotmill.curate.identify.lookalikes import counted_as
 from glotmill.schemas.language_table import by_label
 from glotmill.schemas.languages import parse_language
 

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # it writes what this file makes
-    from glotmill.curate.train_quality import LanguageResult, Training
+    from glotmill.curate.trained.train_quality import LanguageResult, Training
 
 ALL = "all"
 _HEAD = (

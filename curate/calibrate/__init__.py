@@ -1,0 +1,1 @@
+"""Limits of rules, fitted to text that a user trusts."""

@@ -1,0 +1,1 @@
+"""Models that say which language a text is in, alone and combined."""

@@ -1,0 +1,1 @@
+"""Trained judges of quality: using a classifier, and making one."""
