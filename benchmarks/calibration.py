@@ -14,6 +14,7 @@ import random
 import tempfile
 from collections import defaultdict
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import zstandard
@@ -79,50 +80,67 @@ def measured(rows: list[dict[str, str]], quality: Quality) -> pa.Table:
     return pa.Table.from_batches(batches)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("path")
-    parser.add_argument("--json", type=Path)
-    args = parser.parse_args()
-    texts = passages(args.path)
+Table = dict[str, dict[str, dict[str, float]]]
 
-    def reference() -> list[pa.RecordBatch]:
-        rows = [
-            {"id": f"{language}/{number}", "text": text, "language_hint": language}
-            for language, (even, _) in texts.items()
-            for number, text in enumerate(even)
-        ]
-        return [pa.RecordBatch.from_pylist(rows[start : start + 512]) for start in range(0, len(rows), 512)]
 
-    sample = measure_sample(reference, model="combined")
+def compared(path: str) -> tuple[Table, dict[str, int]]:
+    """By language, the shares of each kind removed before and after; and the passages of the reference."""
+    texts = passages(path)
+    counts = {language: len(even) for language, (even, _) in texts.items()}
+    sample = measure_sample(lambda: _reference(texts), model="combined")
     with tempfile.TemporaryDirectory() as folder:
         write(Path(folder), fit(languages(sample.table), signals(sample.table)), sample.words, facts={})
         quality = Quality(calibration=folder)
         rows = measured(planted({language: odd for language, (_, odd) in texts.items()}, random.Random(1)), quality)
         before, after = ruleset(Quality()), ruleset(quality, calibrated=limits(folder))
+    return _shares(rows, {"before": ~kept(rows, before), "after": ~kept(rows, after)}), counts
+
+
+def _reference(texts: dict[str, tuple[list[str], list[str]]]) -> list[pa.RecordBatch]:
+    rows = [
+        {"id": f"{language}/{number}", "text": text, "language_hint": language}
+        for language, (even, _) in texts.items()
+        for number, text in enumerate(even)
+    ]
+    return [pa.RecordBatch.from_pylist(rows[start : start + 512]) for start in range(0, len(rows), 512)]
+
+
+def _shares(rows: pa.Table, gone: dict[str, Any]) -> Table:
     kinds, labels = rows["kind"].to_numpy(zero_copy_only=False), languages(rows)
-    gone = {"before": ~kept(rows, before), "after": ~kept(rows, after)}
-    table = {}
-    for language in texts:
+    table: Table = {}
+    for language in sorted(set(labels)):
         mine = labels == language
         table[language] = {
             when: {kind: float(of[mine & (kinds == kind)].mean()) for kind in (CLEAN, *(k.__name__ for k in KINDS))}
             | {"junk": float(of[mine & (kinds != CLEAN)].mean())}
             for when, of in gone.items()
         }
-    report(table, {language: len(even) for language, (even, _) in texts.items()})
+    return table
+
+
+def good(table: Table) -> list[str]:
+    """Languages that lose under a twentieth of clean text and at least four fifths of the junk."""
+    return [name for name, of in table.items() if of["after"][CLEAN] < 0.05 and of["after"]["junk"] >= 0.8]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("path")
+    parser.add_argument("--json", type=Path)
+    args = parser.parse_args()
+    table, counts = compared(args.path)
+    report(table, counts)
     if args.json:
         args.json.write_text(json.dumps(table, indent=1))
 
 
-def report(table: dict[str, dict[str, dict[str, float]]], counts: dict[str, int]) -> None:
+def report(table: Table, counts: dict[str, int]) -> None:
     kinds = (CLEAN, "junk", *(kind.__name__ for kind in KINDS))
     print(f"{'language':10}{'reference':>10}{'clean before':>14}" + "".join(f"{kind:>20}" for kind in kinds))
     for language, of in sorted(table.items(), key=lambda item: item[1]["after"]["junk"]):
         shares = "".join(f"{of['after'][kind]:20.1%}" for kind in kinds)
         print(f"{language:10}{counts[language]:10}{of['before'][CLEAN]:14.1%}{shares}")
-    good = [name for name, of in table.items() if of["after"][CLEAN] < 0.05 and of["after"]["junk"] >= 0.8]
-    print(f"clean under 5% and junk at least 80%: {len(good)} of {len(table)} languages")
+    print(f"clean under 5% and junk at least 80%: {len(good(table))} of {len(table)} languages")
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 import zstandard
 
+from glotmill import curate
 from glotmill.curate.identify import combined
 from glotmill.curate.identify.cld2 import Opinion, joined, opinion
 from glotmill.curate.identify.lookalikes import groups, marked
@@ -184,7 +185,7 @@ def _write(path: Path, head: str, columns: tuple[str, ...], table: dict[str, tup
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("ntrex", type=Path)
-    parser.add_argument("--out", type=Path, default=Path(combined.__file__).parent / "data")
+    parser.add_argument("--out", type=Path, default=Path(curate.__file__).parent / "data")
     args = parser.parse_args()
     texts, truths = units(args.ntrex, first=0, last=HALF, sizes=(0, PASSAGE))
     short = list(statements(*units(args.ntrex, first=0, last=HALF, sizes=(1,))))
