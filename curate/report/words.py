@@ -13,6 +13,7 @@ from glotmill.schemas.errors import RecipeError
 from glotmill.schemas.languages import language
 from glotmill.schemas.reasons import Quarantined, Related, Skipped, explained
 
+_MOST_LIMITS = 8  # that are told one by one
 _ENTRY = re.compile(r"^ {4}(\w+(?:,\s+\w+)*): (.*(?:\n {8}.*)*)", re.MULTILINE)
 
 
@@ -43,18 +44,26 @@ def relation(reason: str) -> str:
 
 
 def rule_text(rules: RuleSet, reason: str) -> str:
-    """All that a reason's rules say, as `words < 20; Thai: words < 10; domain code: no limit`."""
-    scopes = rules.rules.get(reason, {})
-    parts: list[str] = []
+    """What a reason's rules say, as `words < 20; Thai: words < 10; domain code: no limit`; where many languages have
+    limits of their own, how many.
+    """
     by_rule: dict[str, list[str]] = {}
-    for scope, rule in scopes.items():
+    for scope, rule in rules.rules.get(reason, {}).items():
         by_rule.setdefault(str(rule) if rule else "no limit", []).append(scope)
+    parts: list[str] = []
+    crowded: dict[str, int] = {}
     for text, names in by_rule.items():
-        where = ", ".join(scope.replace(":", " ") for scope in names if scope != EVERYWHERE)
+        others = [scope for scope in names if scope != EVERYWHERE]
         if EVERYWHERE in names:
             parts.insert(0, text)
-        elif where:
-            parts.append(f"{where}: {text}")
+        elif len(by_rule) > _MOST_LIMITS and not any(scope_kind(scope) == "domain" for scope in others):
+            for scope in others:
+                crowded[scope_kind(scope)] = crowded.get(scope_kind(scope), 0) + 1
+        else:
+            parts.append(f"{', '.join(scope.replace(':', ' ') for scope in others)}: {text}")
+    if crowded:
+        counts = " and ".join(f"{count:,} {kind}s" for kind, count in sorted(crowded.items()))
+        parts.append(f"{counts} have limits of their own")
     return "; ".join(parts)
 
 

@@ -1,6 +1,7 @@
 """The report says what the receipts say, reads as one sound page, and is the same page for the same run."""
 
 import json
+import re
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -388,3 +389,12 @@ def test_whose_limits_were_used_is_told(language: str, limits: str) -> None:
 
 def test_every_signal_that_a_rule_may_read_is_explained() -> None:
     assert set(SIGNALS) <= words.meanings().keys()
+
+
+def test_a_reason_with_many_limits_tells_how_many() -> None:
+    told = words.rule_text(rules.ruleset(Quality()), "top_2_gram")
+    assert re.fullmatch(
+        r"top_2_gram_share > 0\.4; domain code: no limit; \d+ languages and \d+ scripts have .* own", told
+    )
+    few = rules.ruleset(Quality(preset="none", rules={"short": "words < 50", "Thai": {"short": "words < 30"}}))
+    assert words.rule_text(few, "short") == "words < 50; Thai: words < 30"
