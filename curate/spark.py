@@ -103,11 +103,13 @@ def _judged(reason: str, place: int, scopes: Mapping[str, Rule | None]) -> Colum
     rules = [rule for rule in scopes.values() if rule is not None]
     arms = sorted({(rule.signal, rule.comparison) for rule in rules})
     which = _index(scopes, {rule: index for index, rule in enumerate(rules)})
-    limit = F.get(F.array(*(F.lit(rule.limit) for rule in rules)), which)
-    scope = F.get(F.array(*(F.lit(rule.scope) for rule in rules)), which)
+    # As text, since each literal made from Python costs a call to the JVM, and a reason may have thousands.
+    limit = F.get(F.expr(f"array({', '.join(f'{rule.limit!r}D' for rule in rules)})"), which)
+    scope = F.get(F.expr(f"array({', '.join(_quoted(rule.scope) for rule in rules)})"), which)
+    of = ", ".join(str(arms.index((rule.signal, rule.comparison))) for rule in rules)
+    arm = F.get(F.expr(f"array({of})"), which)
     result = F.lit(None)
-    for signal, comparison in arms:
-        mine = [index for index, rule in enumerate(rules) if (rule.signal, rule.comparison) == (signal, comparison)]
+    for place_of_arm, (signal, comparison) in enumerate(arms):
         value = _value(signal)
         verdict = F.struct(
             F.lit(place).alias("order"),
@@ -122,7 +124,7 @@ def _judged(reason: str, place: int, scopes: Mapping[str, Rule | None]) -> Colum
                 scope.alias("scope"),
             ).alias("rule"),
         )
-        result = F.when(which.isin(mine), verdict).otherwise(result)
+        result = F.when(arm == place_of_arm, verdict).otherwise(result)
     return result
 
 
@@ -138,8 +140,13 @@ def _index(scopes: Mapping[str, Rule | None], places: Mapping[Rule, int]) -> Col
 
 
 def _look_up(column: str, table: Mapping[str, int]) -> Column:
-    pairs = [F.lit(part) for item in table.items() for part in item]
-    return F.try_element_at(F.create_map(*pairs), F.col(column))
+    pairs = ", ".join(f"{_quoted(name)}, {place}" for name, place in table.items())
+    return F.try_element_at(F.expr(f"map({pairs})"), F.col(column))
+
+
+def _quoted(text: str) -> str:
+    """A string of Spark SQL."""
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
 def _value(signal: str) -> Column:
