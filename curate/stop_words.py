@@ -26,7 +26,7 @@ def stop_words(batch: pa.RecordBatch) -> Columns:
             two.
         stop_word_share: Stop words / words; of the text's units of letters, by the words that they weigh.
     """
-    found = look_up(pieces(batch["text"]), batch["language"].to_pylist(), _vocabulary())
+    found = look_up(pieces(batch["text"]), batch["language"], _vocabulary())
     return {
         "stop_words": pa.array(found[:, table.DISTINCT].astype(np.int64)),
         "stop_word_share": pa.array(ratio(found[:, table.KNOWN_WEIGHT], found[:, table.WEIGHT])),

@@ -60,12 +60,12 @@ def act(args: argparse.Namespace) -> int:
         "inputs": args.input,
         "preset": args.preset,
         "budget": budget,
-        "refused": len(set(reference.refused)),
+        "refused": len(reference.refused),
         "languages": _told(sample, before, after, args.min_documents),
     }
     write(args.output, limits, sample.words, facts)
     print(json.dumps(facts, ensure_ascii=False) if args.json else _table(facts, args.output), flush=True)
-    for record, error in sorted(set(reference.refused))[:_SHOWN]:
+    for record, error in reference.refused[:_SHOWN]:
         print(f"not read: {record}: {error}", file=sys.stderr)
     return 0
 

@@ -20,13 +20,14 @@ REPORT = "report.html"
 
 def report_step(state: State) -> Step:
     """One unit, done in the driver: it reads receipts and a few rows of a few tables."""
+    ruleset = recipe_rules(state)
 
     def units(state: State) -> list[Unit]:
         return [Unit("report", ONLY, REPORT, {}, (facts.evidence(state.ledger),))]
 
     def act(spark: SparkSession, state: State, units: Sequence[Unit], desk: Desk) -> None:
         def write(unit: Unit, files: Transaction) -> tuple[Outcome, tuple[()]]:
-            text = page(facts.gather(state.ledger, state.recipe), examples.gather(state.ledger), recipe_rules(state))
+            text = page(facts.gather(state.ledger, state.recipe), examples.gather(state.ledger), ruleset)
             files.path(REPORT).write_text(text, encoding="utf-8", newline="\n")
             return Outcome(), ()
 
@@ -37,7 +38,7 @@ def report_step(state: State) -> Step:
         (),
         units,
         act,
-        [state.recipe.model_dump(mode="json"), recipe_rules(state).written],
+        [state.recipe.model_dump(mode="json"), ruleset.written],
         code_version(
             ("glotmill.curate.report.page",), ("langcodes", "language-data"), ("glotmill.curate.report:style.css",)
         ),

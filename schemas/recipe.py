@@ -107,7 +107,7 @@ class Quality(_Section):
     semantics: Literal["paper", "datatrove"] = Field(
         "paper",
         description=(
-            "what the signals of the presets gopher, c4, fineweb and fineweb2 mean: the paper's words, read strictly "
+            "what the signals of the presets gopher, c4 and fineweb mean: the paper's words, read strictly "
             "and in every script, or what datatrove 0.10 computes, verdict by verdict"
         ),
     )

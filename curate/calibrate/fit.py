@@ -7,13 +7,13 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
+from glotmill.curate.kernels.pieces import SPACE_ENDS
 from glotmill.curate.kernels.unicode import rows
 from glotmill.curate.presets import Written
 from glotmill.curate.stop_words import lists
 from glotmill.schemas.languages import script_spaced
 
 Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
 Labels = npt.NDArray[np.object_]
 Shape = tuple[Floats, Floats]  # by column, the median, and how far from it the upper tenth begins
 
@@ -23,7 +23,6 @@ _ENOUGH_OF_SCRIPT = 1000  # documents of a script at which its own tails and tho
 _PRIOR = 10  # documents that a script's location and spread weigh against a language's own
 _DOUBT = 3.0  # spreads, over the root of the documents, by which a limit is loosened for what they don't show
 _TAILS = np.geomspace(0.05, 1e-5, 60)  # shares of documents beyond one limit, tried in turn
-_NO_MARKS = ("Thai", "Laoo")  # scripts in which no mark ends a sentence
 _CASED = ("Latn", "Cyrl", "Grek", "Armn", "Adlm", "Copt", "Glag", "Osge", "Vith", "Wara")  # scripts with capitals
 
 
@@ -51,7 +50,7 @@ class Fitted:
             return script in _CASED
         if self.signal == "stop_word_share":
             return language in lists()
-        return self.signal != "terminal_line_share" or script not in _NO_MARKS
+        return self.signal != "terminal_line_share" or script not in SPACE_ENDS
 
     def bounded(self, limit: float) -> float:
         """The limit within its bounds, rounded to four digits away from what passes."""

@@ -40,6 +40,7 @@ class Reference:
             path=tuple(str(Path(path).absolute()) for path in self.paths),
             columns=Columns(text=self.text, language=self.language),
         )
+        self.refused = []  # anew each time: a calibration reads twice
         extract, found = Extract(), files.find(source, Path.cwd())
         documents = 0
         for unit in files.units(source, found, extract.unit_bytes):

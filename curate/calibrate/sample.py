@@ -86,7 +86,7 @@ def measure_sample(read: Callable[[], Iterable[pa.RecordBatch]], *, model: str) 
     known = likelihoods(by_half, of_all=shares)
     likely = []
     for batch, pairs in zip(read(), groups, strict=True):
-        found = look_up(pieces(batch["text"]), [f"{name}.{1 - half}" for name, half in pairs], known)
+        found = look_up(pieces(batch["text"]), pa.array([f"{name}.{1 - half}" for name, half in pairs]), known)
         likely.append(ratio(found[:, SUM], found[:, UNITS]))
     table = pa.Table.from_batches(batches).append_column(UNIGRAM, pa.array(np.concatenate(likely)))
     return Sample(table, words)

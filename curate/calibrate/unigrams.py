@@ -37,7 +37,7 @@ def unigrams(folder: str) -> Measure:
 
 
 def _unigrams(batch: pa.RecordBatch, *, folder: str) -> Columns:
-    found = look_up(pieces(batch["text"]), batch["language"].to_pylist(), _load(folder))
+    found = look_up(pieces(batch["text"]), batch["language"], _load(folder))
     return {UNIGRAM: pa.array(ratio(found[:, table.SUM], found[:, table.UNITS]))}
 
 

@@ -24,7 +24,7 @@ from glotmill.curate.kernels.unicode import (
 Ints = npt.NDArray[np.int64]
 
 # Scripts without a mark that ends a sentence: white space parts sentences or clauses there.
-_SPACE_ENDS = ("Thai", "Laoo")
+SPACE_ENDS = ("Thai", "Laoo")
 _REPEATS = (0xE46, 0xEC6)  # their signs for a word said twice stand between spaces
 
 
@@ -157,7 +157,7 @@ def _pieces(data: Bytes, offsets: Offsets) -> Pieces:
 @cache
 def space_ends() -> npt.NDArray[np.bool_]:
     """By script, whether white space ends a sentence."""
-    return np.isin(np.array(scripts()), _SPACE_ENDS)
+    return np.isin(np.array(scripts()), SPACE_ENDS)
 
 
 @kernel

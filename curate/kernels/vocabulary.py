@@ -2,9 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from glotmill.curate.kernels.compiled import kernel
 from glotmill.curate.kernels.pieces import Pieces
@@ -47,12 +50,15 @@ def vocabulary(
     return Vocabulary(tuple(languages), keys, table, np.asarray(unseen, np.float64))
 
 
-def look_up(cut: Pieces, languages: Sequence[str | None], known: Vocabulary) -> Floats:
+def look_up(cut: Pieces, languages: Any, known: Vocabulary) -> Floats:
     """float64 (n, 5): of each text the weight of its units of letters, of those in its language's vocabulary, how many
     distinct ones of that there are, its units of letters, and the sum of their values. All 0 in a language without one.
+
+    Args:
+        languages: string array (n), the language of each text or null.
     """
-    places = {name: number for number, name in enumerate(known.languages)}
-    numbers = np.array([places.get(name or "", -1) for name in languages], np.int64)
+    places = pc.index_in(languages, value_set=pa.array(known.languages, pa.string()))
+    numbers = places.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
     found: Floats = _look_up(
         cut.unit_bounds, cut.unit_hash, cut.unit_weight, cut.unit_kind, numbers, known.keys, known.values, known.unseen
     )

@@ -45,7 +45,7 @@ def test_a_vocabulary_keeps_languages_apart_and_counts_distinct_units_once_a_tex
     cut = pieces(pa.array(["a b a", "a b", "c"]))
     units = [np.unique(pieces(pa.array([text])).unit_hash) for text in ("a", "a b")]
     known = table.vocabulary(["one", "two"], units, [np.full(len(of), -1.0) for of in units], np.array([-5.0, -7.0]))
-    found = table.look_up(cut, ["one", "two", "two"], known)
+    found = table.look_up(cut, pa.array(["one", "two", "two"]), known)
     assert found[:, table.DISTINCT].tolist() == [1, 2, 0]
     assert found[:, table.SUM].tolist() == [-7.0, -2.0, -7.0]
     assert found[:, table.UNITS].tolist() == [3, 2, 1]
