@@ -14,7 +14,7 @@ from glotmill.schemas.errors import GlotmillError, RecipeError
 from glotmill.schemas.recipe import Recipe
 from glotmill.schemas.recipe_file import from_mapping, load, with_sets
 
-OFF: Mapping[str, Any] = {"quality": {"preset": "none"}, "dedup": {"mode": "off"}}
+OFF: Mapping[str, Any] = {"quality": {"preset": "none", "signals": "needed"}, "dedup": {"mode": "off"}}
 
 
 def run_job(
