@@ -11,7 +11,8 @@ import pyarrow.parquet as pq
 from glotmill.curate.dedup.exact import text_hash
 from glotmill.curate.dedup.options import criteria, shingling
 from glotmill.curate.dedup.signature import minhash
-from glotmill.curate.language import language
+from glotmill.curate.identify.models import NONE
+from glotmill.curate.language import language, no_language
 from glotmill.curate.line_rules import line_rules
 from glotmill.curate.lines import count_cuts, line_cuts, without_cuts
 from glotmill.curate.measure import Measure, chain
@@ -36,7 +37,9 @@ def measures(recipe: Recipe) -> tuple[Measure, ...]:
         signed = (minhash(shingling=shingling(dedup), permutations=dedup.permutations, seed=dedup.seed),)
     return (
         line_cuts.bind(rules=line_rules(recipe.quality)),
-        language.bind(model=by.model, windows=by.windows, window_bytes=by.window_bytes),
+        no_language
+        if by.model == NONE
+        else language.bind(**by.model_dump(include={"model", "windows", "window_bytes"})),
         *of_text(recipe.quality, needed=[column for column, _ in criteria(dedup.keep)]),
         *optional(recipe.quality),
         text_hash.bind(raw=recipe.dedup.exact == "bytes"),

@@ -75,7 +75,7 @@ class Language(_Section):
 
     model: str = Field(
         "combined",
-        description="combined (lid.176 and CLD2, calibrated), lid176, cld2, or the path of a fastText model",
+        description="combined (lid.176 and CLD2, calibrated), lid176, cld2, none, or the path of a fastText model",
     )
     window_bytes: int = Field(600, ge=64, description="UTF-8 bytes of each window of the text that the model reads")
     windows: int = Field(3, ge=1, description="windows, spread evenly over the text")

@@ -2,8 +2,6 @@
 
 from functools import cache
 
-from datasketch.lsh import _optimal_param  # what MinHashLSH itself calls
-
 from glotmill.schemas.errors import RecipeError
 
 MISS_WEIGHT = 0.95  # a missed pair is never found again; a pair found in vain costs a comparison
@@ -14,6 +12,8 @@ def best_bands(similarity: float, permutations: int) -> tuple[int, int]:
     """Bands and rows for the similarity that is asked: datasketch's optimiser, which weighs the integral of the pairs
     found below `similarity` (1 - MISS_WEIGHT) against that of the pairs missed above it (MISS_WEIGHT).
     """
+    from datasketch.lsh import _optimal_param  # what MinHashLSH itself calls; it takes long to import
+
     bands, rows = _optimal_param(similarity, permutations, 1 - MISS_WEIGHT, MISS_WEIGHT)
     return int(bands), int(rows)
 
