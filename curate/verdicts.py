@@ -1,7 +1,11 @@
 """Writing the verdicts that a Spark plan computes: one file a unit, rows sorted by id."""
 
+from pathlib import Path
+
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 from glotmill.schemas.atomic import Transaction
 from glotmill.schemas.document import VERDICT
@@ -28,3 +32,16 @@ def _broken(reasons: pa.ListArray) -> dict[str, dict[str, int]]:
 def _counts(reasons: pa.ListArray) -> dict[str, int]:
     names = pc.struct_field(reasons.flatten(), "reason")
     return dict(sorted((c["values"], c["counts"]) for c in pc.value_counts(names).to_pylist()))
+
+
+def keep_all(unit: Unit, files: Transaction, *, out: Path) -> tuple[Outcome, tuple[()]]:
+    """The verdicts on one unit's documents where there is no rule: what `write_verdicts` would write."""
+    ids = pq.read_table(out / "signals" / f"{unit.key}.parquet", columns=["id", "source_id"])
+    n = ids.num_rows
+    nothing = {name: pa.nulls(n, VERDICT.field(name).type) for name in ("reason", "margin", "margin_rule")}
+    columns = nothing | {
+        "keep": pa.array(np.ones(n, np.bool_)),
+        "reasons": pa.array([[]] * n, VERDICT.field("reasons").type),
+    }
+    rows = pa.table(columns | {name: ids[name] for name in ids.column_names})
+    return write_verdicts(unit, files, rows), ()

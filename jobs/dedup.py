@@ -42,8 +42,12 @@ class DedupOptions:
         )
 
     def sets(self, args: argparse.Namespace) -> list[str]:
-        names = [(name, name.replace("-", "_")) for name, *_ in (*_KEYS, *_LISTS)]
-        given = {key: value for _, key in names if (value := getattr(args, key)) is not None}
+        names = [*(name for name, *_ in _KEYS), *(name for name, _ in _LISTS)]
+        given = {
+            key: value
+            for key in (name.replace("-", "_") for name in names)
+            if (value := getattr(args, key)) is not None
+        }
         found = [
             f"dedup.{key}={value if isinstance(value, str) else json.dumps(value)}" for key, value in given.items()
         ]

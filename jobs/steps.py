@@ -116,6 +116,10 @@ def judge_step(state: State) -> Step:
     ruleset = recipe_rules(state)
 
     def act(spark: SparkSession, state: State, units: Sequence[Unit], desk: Desk) -> None:
+        if not ruleset.rules:
+            work = partial(verdicts.keep_all, out=state.out)
+            raise_reported(over_units(spark, units, work, desk, tasks=state.tasks).toArrow())
+            return
         judged = plans.verdicts(spark, state, ruleset, [unit.key for unit in units]).select(*VERDICT.names, "unit")
         raise_reported(over_groups(judged, units, verdicts.write_verdicts, desk).toArrow())
         finish_empty(units, VERDICT, verdicts.write_verdicts, desk, "judge")

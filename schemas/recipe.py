@@ -163,7 +163,7 @@ class Dedup(_Section):
     digits: Literal["keep", "mask"] = Field(
         "keep", description="mask takes all numbers for equal: pages that differ in numbers alone are duplicates then"
     )
-    permutations: int = Field(128, ge=16, le=4096, description="numbers of a signature")
+    permutations: int = Field(128, ge=16, le=4000, description="numbers of a signature")
     bands: int | None = Field(None, ge=1, description="null chooses bands and rows for `similarity`")
     rows: int | None = Field(None, ge=1, description="numbers of a band; null chooses")
     seed: int = Field(1, ge=0, description="of the permutations: signatures of different seeds don't compare")

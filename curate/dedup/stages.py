@@ -29,7 +29,7 @@ from glotmill.curate.dedup.options import BUCKET, Options
 from glotmill.curate.dedup.shingles import shingles
 from glotmill.curate.kernels import leaders as kernel
 from glotmill.curate.kernels.forest import components
-from glotmill.curate.kernels.minhash import band_keys
+from glotmill.curate.kernels.minhash import BAND_BITS, band_keys
 from glotmill.curate.kernels.shingles import distinct
 from glotmill.schemas.edits import apply_edits
 
@@ -132,8 +132,24 @@ def _bands(keys: Hashes, node: Ints, options: Options, parts: Parts) -> Blocks:
     flat, nodes = keys.ravel(), np.repeat(node, keys.shape[1])
     first, edges, sizes = _stars(flat, nodes, np.ones(len(flat), np.int64), options)
     records = pa.RecordBatch.from_pydict({"key": flat[first], "node": nodes[first], "size": sizes})
-    yield from spread(records, _part(flat[first], parts.bands), BAND)
+    yield from spread(records, key_part(flat[first], options, parts), BAND)
     yield from _edges(*edges, part=0)
+
+
+def key_range(part: int, options: Options, parts: Parts) -> tuple[int, int]:
+    """The first key of a part, and the first one after it: parts are stretches of the keys, and so of the bands."""
+    step = _key_step(options, parts)
+    return part * step, (part + 1) * step
+
+
+def key_part(keys: Hashes, options: Options, parts: Parts) -> npt.NDArray[np.int32]:
+    """The part of each key."""
+    found: npt.NDArray[np.int32] = (keys // np.uint64(_key_step(options, parts))).astype(np.int32)
+    return found
+
+
+def _key_step(options: Options, parts: Parts) -> int:
+    return -(-((options.bands + 1) << (64 - BAND_BITS)) // parts.bands)  # one more band, of whole texts
 
 
 def buckets(part: int, kinds: Kinds, *, options: Options) -> Blocks:

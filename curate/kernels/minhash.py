@@ -26,10 +26,14 @@ def signatures(hashes: Hashes, bounds: Bounds, *, permutations: int, seed: int) 
     return found
 
 
+BAND_BITS = 12  # of a key, its first: the band
+
+
 def band_keys(signatures: Signatures, scopes: Hashes, *, bands: int, rows: int) -> Hashes:
     """uint64 (n, bands): equal for two texts of one scope whose signatures agree in all rows of a band.
 
-    Different bands never share a key but by chance (2^-64), so that one table holds the buckets of all.
+    A key begins with BAND_BITS of the band's number, so that keys in their order are parted by band; the rest is a
+    hash. Two different buckets share a key by chance (2^-52 a pair), which costs a comparison.
 
     Args:
         signatures: (n, at least bands * rows).
@@ -37,6 +41,11 @@ def band_keys(signatures: Signatures, scopes: Hashes, *, bands: int, rows: int) 
     """
     found: Hashes = _band_keys(signatures, scopes, bands, rows)
     return found
+
+
+def key_of(band: int, hashes: Hashes) -> Hashes:
+    """uint64 (n,): keys of a band whose buckets are known by a hash, such as one of the whole text."""
+    return (np.uint64(band) << np.uint64(64 - BAND_BITS)) | (hashes >> np.uint64(BAND_BITS))
 
 
 @kernel
@@ -65,5 +74,6 @@ def _band_keys(signatures, scopes, bands, rows):  # type: ignore[no-untyped-def]
                 h *= np.uint64(0xFF51AFD7ED558CCD)
                 h ^= h >> np.uint64(32)
             h *= np.uint64(0xC4CEB9FE1A85EC53)
-            out[d, band] = h ^ (h >> np.uint64(33))
+            h ^= h >> np.uint64(33)
+            out[d, band] = (np.uint64(band) << np.uint64(64 - BAND_BITS)) | (h >> np.uint64(BAND_BITS))
     return out
