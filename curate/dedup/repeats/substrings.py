@@ -1,0 +1,183 @@
+"""Long stretches of text that an earlier document has, too: which windows of units occurred before, and where first.
+
+    prints     a file's fingerprints        -> PRINT, to the part of each
+    shared     equal fingerprints           -> SHARED: those that occur twice, to every file that has them
+    occurring  a file's windows with those  -> WINDOW: the first of each kind, to the part of its key; RUN of the others
+    repeated   equal windows                -> RUN: where each one occurs first, to its file
+    passages   all runs of a file           -> the stretches that it shares with one earlier place
+
+Fingerprints (kernels/winnow.py) tell which windows can't be anywhere else, so that only a text's repeated part is
+compared, and that by all its windows: no stretch of enough units is missed, whatever else shares a piece of it. A file
+sends one window of a kind, so that what a million documents share costs little more than what two do.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from glotmill.curate.blocks.packed import numbers
+from glotmill.curate.dedup.repeats.documents import Batch, Hashes, Ints, Order, node_of, row_of
+from glotmill.curate.kernels.firsts import firsts
+from glotmill.curate.kernels.pieces import Pieces
+from glotmill.curate.kernels.winnow import window_ends, window_keys, windows
+
+PRINT, SHARED, WINDOW, OWNER, RUN = "print", "shared", "window", "owner", "run"
+PRINT_SCHEMA = pa.schema([("print", pa.uint64()), ("again", pa.bool_()), ("file", pa.int32())])
+SHARED_SCHEMA = pa.schema([("print", pa.uint64())])
+WINDOW_SCHEMA = pa.schema([("high", pa.uint64()), ("low", pa.uint64()), ("node", pa.int64()), ("unit", pa.int32())])
+OWNER_SCHEMA = pa.schema(
+    [("node", pa.int64()), ("source", pa.int32()), ("id_high", pa.uint64()), ("id_low", pa.uint64())]
+)
+# `count` windows, one from each unit on, and where their like stand first.
+RUN_SCHEMA = pa.schema(
+    [(n, pa.int64() if n.endswith("node") else pa.int32()) for n in ("node", "unit", "count", "first_node", "first_unit")]
+)
+_UNIT_BITS = 32
+
+
+def prints(cut: Pieces, *, words: int) -> Hashes:
+    """The fingerprints of n texts, each as often as it stands in a row."""
+    return windows(cut, words=words).runs()[0]
+
+
+def print_records(found: Sequence[Hashes], file: int) -> pa.RecordBatch:
+    """PRINT_SCHEMA of a file's fingerprints: each once, and whether it stands more than once in the file."""
+    hashes, counts = np.unique(np.concatenate([np.empty(0, np.uint64), *found]), return_counts=True)
+    columns = [pa.array(hashes), pa.array(counts > 1), pa.array(np.full(len(hashes), file, np.int32))]
+    return pa.RecordBatch.from_arrays(columns, schema=PRINT_SCHEMA)
+
+
+def shared(records: pa.RecordBatch) -> tuple[pa.RecordBatch, npt.NDArray[np.int32]]:
+    """SHARED_SCHEMA of the fingerprints that occur twice or more, and the file that each record is for."""
+    hashes = numbers(records["print"])
+    order = np.argsort(hashes)
+    taken = records["again"].to_numpy(zero_copy_only=False)[order]
+    equal = hashes[order][1:] == hashes[order][:-1]
+    taken[1:] |= equal
+    taken[:-1] |= equal
+    places = order[taken]
+    return pa.RecordBatch.from_arrays([pa.array(hashes[places])], schema=SHARED_SCHEMA), numbers(records["file"])[places]
+
+
+class Occurring:
+    """The windows of a file that may occur elsewhere, as they are read."""
+
+    def __init__(self, among: pa.RecordBatch) -> None:
+        self._among = np.sort(numbers(among["print"]))
+        self._keys: list[tuple[Hashes, Hashes]] = []
+        self._document: list[Ints] = []
+        self._unit: list[Ints] = []
+        self._row: list[Ints] = []
+        self._order: list[Order] = []
+        self._documents = 0
+
+    def add(self, batch: Batch, cut: Pieces, *, words: int) -> None:
+        found = windows(cut, words=words).among(self._among)
+        document = np.searchsorted(cut.unit_bounds, found.units, side="right") - 1
+        self._keys.append(window_keys(cut, found))
+        self._document.append(document + self._documents)
+        self._unit.append(found.units - cut.unit_bounds[document])
+        self._row.append(batch.row)
+        self._order.append(batch.order)
+        self._documents += len(batch.row)
+
+    def records(self, file: int) -> tuple[pa.RecordBatch, pa.RecordBatch, pa.RecordBatch]:
+        """WINDOW_SCHEMA of the first window of each kind, OWNER_SCHEMA of their documents, in the same order and as
+        often, and RUN_SCHEMA of all other windows, whose first place here is that of the file.
+        """
+        if not self._documents:
+            nothing = (pa.RecordBatch.from_pylist([], schema=s) for s in (WINDOW_SCHEMA, OWNER_SCHEMA, RUN_SCHEMA))
+            return tuple(nothing)  # type: ignore[return-value]
+        high, low = (np.concatenate([keys[half] for keys in self._keys]) for half in (0, 1))
+        document, unit = np.concatenate(self._document), np.concatenate(self._unit)
+        node = node_of(file, np.concatenate(self._row))[document]
+        order = Order(
+            np.concatenate([order.source for order in self._order]), np.concatenate([order.id for order in self._order])
+        )
+        first = firsts(high, low, order.rank()[document], unit)
+        mine = np.flatnonzero(first == np.arange(len(first)))
+        again = np.flatnonzero(first != np.arange(len(first)))
+        columns = [high[mine], low[mine], node[mine], unit[mine].astype(np.int32)]
+        owner = order.take(document[mine])
+        return (
+            pa.RecordBatch.from_arrays([pa.array(column) for column in columns], schema=WINDOW_SCHEMA),
+            owners(node[mine], owner),
+            runs(node[again], unit[again], node[first[again]], unit[first[again]]),
+        )
+
+
+def owners(node: Ints, order: Order) -> pa.RecordBatch:
+    """OWNER_SCHEMA."""
+    columns = [node, order.source, order.id[:, 0], order.id[:, 1]]
+    return pa.RecordBatch.from_arrays([pa.array(column) for column in columns], schema=OWNER_SCHEMA)
+
+
+def once_a_part(owner: pa.RecordBatch, part: npt.NDArray[Any]) -> tuple[pa.RecordBatch, npt.NDArray[Any]]:
+    """Of records that say the same of a document, one for each part."""
+    node = numbers(owner["node"])
+    order = np.lexsort((node, part))
+    is_new = np.ones(len(order), np.bool_)
+    is_new[1:] = (node[order][1:] != node[order][:-1]) | (part[order][1:] != part[order][:-1])
+    taken = order[is_new]
+    return owner.take(pa.array(taken)), part[taken]
+
+
+def repeated(records: pa.RecordBatch, owner: pa.RecordBatch) -> pa.RecordBatch:
+    """RUN_SCHEMA of the windows that aren't the first of their kind.
+
+    Args:
+        records: WINDOW_SCHEMA; all of a kind are there.
+        owner: OWNER_SCHEMA of their documents.
+    """
+    node, unit = numbers(records["node"]), numbers(records["unit"]).astype(np.int64)
+    names, at = np.unique(numbers(owner["node"]), return_index=True)
+    order = Order(
+        numbers(owner["source"])[at], np.column_stack([numbers(owner[name])[at] for name in ("id_high", "id_low")])
+    )
+    rank = order.rank()[np.searchsorted(names, node)]
+    first = firsts(numbers(records["high"]), numbers(records["low"]), rank, unit)
+    again = np.flatnonzero(first != np.arange(len(first)))
+    return runs(node[again], unit[again], node[first[again]], unit[first[again]])
+
+
+def runs(node: Ints, unit: Ints, first_node: Ints, first_unit: Ints) -> pa.RecordBatch:
+    """RUN_SCHEMA: windows one after another, whose like stand one after another, as one record."""
+    order = np.lexsort((unit, node))
+    node, unit, first_node, first_unit = node[order], unit[order], first_node[order], first_unit[order]
+    is_new = np.ones(len(order), np.bool_)
+    is_new[1:] = (
+        (node[1:] != node[:-1])
+        | (unit[1:] != unit[:-1] + 1)
+        | (first_node[1:] != first_node[:-1])
+        | (first_unit[1:] != first_unit[:-1] + 1)
+    )
+    starts = np.flatnonzero(is_new)
+    count = np.diff(np.append(starts, len(order)))
+    columns = [node[starts], unit[starts], count, first_node[starts], first_unit[starts]]
+    arrays = [pa.array(column.astype(f.type.to_pandas_dtype())) for column, f in zip(columns, RUN_SCHEMA, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, schema=RUN_SCHEMA)
+
+
+class Passages:
+    """Where the windows of a file's documents stand first, of those that stand anywhere before.
+
+    Args:
+        file: Its number.
+        found: RUN_SCHEMA, of all files and of itself.
+    """
+
+    def __init__(self, file: int, found: pa.RecordBatch) -> None:
+        node, unit, first_node, first_unit = _exploded(found)
+        here = node_of(file, np.zeros(1, np.int64))[0]
+        place = _place(node, unit)
+        answers = first_node >> _UNIT_BITS != file  # of another file: that is the first of all
+        place, first = _sorted(place, first_node, first_unit, answers)
+        self._place, self._node, self._unit = place, *first
+        del here
+
+    def rows(self) -> Ints:
+        """Rows of the documents that have any."""
+        return np.unique(self._place >> _UNIT_BITS)
