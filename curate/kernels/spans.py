@@ -8,7 +8,9 @@ import numpy.typing as npt
 from glotmill.curate.kernels.compiled import kernel
 
 Ints = npt.NDArray[np.int64]
-Spans = tuple[Ints, Ints, Ints, Ints]  # n + 1 bounds of the texts; of each span start, end (bytes), number of its reason
+Spans = tuple[
+    Ints, Ints, Ints, Ints
+]  # n + 1 bounds of the texts; of each span start, end (bytes), number of its reason
 
 
 def sorted_spans(n: int, document: Any, start: Any, end: Any, reason: Any) -> Spans:

@@ -70,6 +70,12 @@ def windows(cut: Pieces, *, words: int) -> Windows:
     return Windows(units, ends[units], prints[units])
 
 
+def window_ends(cut: Pieces, *, words: int) -> Ints:
+    """int64 (units,): one past the last unit of the window that begins at each; -1 where the text ends before."""
+    found: Ints = _ends(cut.unit_bounds, cut.unit_weight, words * WORD)
+    return found
+
+
 def window_keys(cut: Pieces, found: Windows) -> tuple[Hashes, Hashes]:
     """Two independent 64-bit hashes of each window's units."""
     longest = int((found.ends - found.units).max()) if len(found.units) else 0
@@ -127,6 +133,23 @@ def _windows(bounds, hashes, weights, most, gram, powers):  # type: ignore[no-un
             prints[p], ends[p] = values[head], end
             weight -= weights[p]
     return prints, ends
+
+
+@kernel
+def _ends(bounds, weights, most):  # type: ignore[no-untyped-def]
+    out = np.full(len(weights), _NO_WINDOW, np.int64)
+    for d in range(len(bounds) - 1):
+        end = np.int64(bounds[d])
+        weight = np.int64(0)
+        for p in range(bounds[d], bounds[d + 1]):
+            while end < bounds[d + 1] and weight < most:
+                weight += weights[end]
+                end += 1
+            if weight < most:
+                break
+            out[p] = end
+            weight -= weights[p]
+    return out
 
 
 @kernel

@@ -11,7 +11,7 @@ compared, and that by all its windows: no stretch of enough units is missed, wha
 sends one window of a kind, so that what a million documents share costs little more than what two do.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from glotmill.curate.blocks.packed import numbers
-from glotmill.curate.dedup.repeats.documents import Batch, Hashes, Ints, Order, node_of, row_of
+from glotmill.curate.dedup.repeats.documents import Batch, Hashes, Ints, Order, file_of, node_of, row_of
 from glotmill.curate.kernels.firsts import firsts
 from glotmill.curate.kernels.pieces import Pieces
 from glotmill.curate.kernels.winnow import window_ends, window_keys, windows
@@ -33,7 +33,10 @@ OWNER_SCHEMA = pa.schema(
 )
 # `count` windows, one from each unit on, and where their like stand first.
 RUN_SCHEMA = pa.schema(
-    [(n, pa.int64() if n.endswith("node") else pa.int32()) for n in ("node", "unit", "count", "first_node", "first_unit")]
+    [
+        (n, pa.int64() if n.endswith("node") else pa.int32())
+        for n in ("node", "unit", "count", "first_node", "first_unit")
+    ]
 )
 _UNIT_BITS = 32
 
@@ -59,7 +62,9 @@ def shared(records: pa.RecordBatch) -> tuple[pa.RecordBatch, npt.NDArray[np.int3
     taken[1:] |= equal
     taken[:-1] |= equal
     places = order[taken]
-    return pa.RecordBatch.from_arrays([pa.array(hashes[places])], schema=SHARED_SCHEMA), numbers(records["file"])[places]
+    return pa.RecordBatch.from_arrays([pa.array(hashes[places])], schema=SHARED_SCHEMA), numbers(records["file"])[
+        places
+    ]
 
 
 class Occurring:
@@ -171,13 +176,70 @@ class Passages:
 
     def __init__(self, file: int, found: pa.RecordBatch) -> None:
         node, unit, first_node, first_unit = _exploded(found)
-        here = node_of(file, np.zeros(1, np.int64))[0]
-        place = _place(node, unit)
-        answers = first_node >> _UNIT_BITS != file  # of another file: that is the first of all
-        place, first = _sorted(place, first_node, first_unit, answers)
-        self._place, self._node, self._unit = place, *first
-        del here
+        place = _place(row_of(node), unit)
+        elsewhere = file_of(first_node) != file
+        order = np.argsort(place[elsewhere])
+        answers = [values[elsewhere][order] for values in (place, first_node, first_unit)]
+        # What stands first in this file may stand in another one before.
+        asked = _place(row_of(first_node), first_unit)[~elsewhere]
+        at = np.searchsorted(answers[0], asked)
+        at[at == len(answers[0])] = 0
+        known = answers[0][at] == asked if len(answers[0]) else np.zeros(len(asked), np.bool_)
+        first_node, first_unit = first_node.copy(), first_unit.copy()
+        replaced = np.flatnonzero(~elsewhere)[known]
+        first_node[replaced], first_unit[replaced] = answers[1][at[known]], answers[2][at[known]]
+        order = np.argsort(place)
+        self._place, self._node, self._unit = place[order], first_node[order], first_unit[order]
+        self._file = file
 
     def rows(self) -> Ints:
         """Rows of the documents that have any."""
         return np.unique(self._place >> _UNIT_BITS)
+
+    def stretches(self, batch: Batch, cut: Pieces, *, words: int) -> tuple[Ints, Ints, Ints]:
+        """The runs of units that a document shares with one stretch of an earlier one, or of itself before.
+
+        Returns:
+            int64 (r,) each: the document's place in the batch, the first unit, and one past the last one; units are
+            places in `cut`.
+        """
+        low = np.searchsorted(self._place, _place(batch.row, np.zeros(len(batch.row), np.int64)))
+        high = np.searchsorted(self._place, _place(batch.row + 1, np.zeros(len(batch.row), np.int64)))
+        mine = np.repeat(low - np.concatenate(([0], np.cumsum(high - low)[:-1])), high - low) + np.arange(
+            (high - low).sum()
+        )
+        document = np.repeat(np.arange(len(low)), high - low)
+        unit = self._place[mine] & np.int64((1 << _UNIT_BITS) - 1)
+        start = cut.unit_bounds[document] + unit
+        end = window_ends(cut, words=words)[start]
+        node, shift = self._node[mine], unit - self._unit[mine]
+        itself = node == node_of(self._file, batch.row[document])
+        apart = ~itself | (end - start <= shift)  # else the two overlap, and the first would be cut
+        document, start, end, node, shift = (v[apart] for v in (document, start, end, node, shift))
+        order = np.lexsort((start, shift, node, document))
+        document, start, end, node, shift = (v[order] for v in (document, start, end, node, shift))
+        is_new = np.ones(len(order), np.bool_)
+        is_new[1:] = (
+            (document[1:] != document[:-1])
+            | (node[1:] != node[:-1])
+            | (shift[1:] != shift[:-1])
+            | (start[1:] > end[:-1])  # windows end the later the later they start
+        )
+        first = np.flatnonzero(is_new)
+        last = np.append(first[1:], len(order))[: len(first)] - 1
+        return document[first], start[first], end[last]
+
+
+def _exploded(found: pa.RecordBatch) -> tuple[Ints, Ints, Ints, Ints]:
+    """Node and unit of each window, and of its first like."""
+    count = numbers(found["count"]).astype(np.int64)
+    nth = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
+    node, unit, first_node, first_unit = (
+        np.repeat(numbers(found[name]).astype(np.int64), count) for name in ("node", "unit", "first_node", "first_unit")
+    )
+    return node, unit + nth, first_node, first_unit + nth
+
+
+def _place(row: Ints, unit: Ints) -> Ints:
+    """One number for a document's unit, ascending with both."""
+    return (row << _UNIT_BITS) + unit
