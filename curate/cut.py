@@ -20,8 +20,8 @@ _FROM_DOCUMENTS = ["id", "source_id", "source", "domain", "record", "url", "text
 def cut_unit(unit: Unit, files: Transaction, *, out: Path, repeats: bool = False) -> tuple[Outcome, tuple[()]]:
     """Part the documents of a unit into kept/ and dropped/; texts stay in documents/, whoever was dropped.
 
-    Reads documents, signals, verdicts and dedup of the same unit, and its repeats where there are any. Both outputs are sorted by id, so that they don't
-    depend on how the input was read.
+    Reads documents, signals, verdicts and dedup of the same unit, and its repeats where there are any. Both outputs are
+    sorted by id, so that they don't depend on how the input was read.
 
     Args:
         repeats: Repeated pieces are cut out of the kept documents; one of which nothing is left is dropped.
