@@ -119,7 +119,7 @@ def _with_repeats(fates: pa.Table, cuts: pa.Table, unit: Unit, out: Path) -> tup
         fates = fates.set_column(fates.schema.get_field_index(name), name, column)
     stays = repeats.filter(pc.invert(repeats["empty"])).select(["id", "cuts"])
     others = cuts.filter(pc.invert(pc.is_in(cuts["id"], value_set=stays["id"].combine_chunks())))
-    return fates, pa.concat_tables([stays, others]).combine_chunks()
+    return fates, pa.concat_tables([stays.cast(others.schema), others]).combine_chunks()
 
 
 def _with(documents: pa.Table, table: pa.Table, unit: Unit) -> pa.Table:

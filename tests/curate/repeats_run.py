@@ -40,7 +40,9 @@ def write_files(folder: Path, files: Sequence[Sequence[Doc]]) -> tuple[str, ...]
     """documents/, signals/ and dedup/; the keys of the files."""
     names = [f"f{number:02}" for number in range(len(files))]
     for name, documents in zip(names, files, strict=True):
-        columns = {field: [getattr(doc, field) for doc in documents] for field in ("id", "source", "text", "url", "keep")}
+        columns = {
+            field: [getattr(doc, field) for doc in documents] for field in ("id", "source", "text", "url", "keep")
+        }
         cuts = [[{"start": a, "end": b, "reason": why} for a, b, why in doc.cuts] for doc in documents]
         text = {"type": pa.string()}
         for table, rows in {
@@ -49,11 +51,15 @@ def write_files(folder: Path, files: Sequence[Sequence[Doc]]) -> tuple[str, ...]
             "dedup": {"id": pa.array(columns["id"], **text), "keep": pa.array(columns["keep"], pa.bool_())},
         }.items():
             (folder / table).mkdir(parents=True, exist_ok=True)
-            pq.write_table(pa.table(rows).sort_by("id") if table == "dedup" else pa.table(rows), folder / table / f"{name}.parquet")
+            pq.write_table(
+                pa.table(rows).sort_by("id") if table == "dedup" else pa.table(rows), folder / table / f"{name}.parquet"
+            )
     return tuple(names)
 
 
-def stage(blocks: Iterable[pa.RecordBatch], work: Callable[[int, Kinds], Iterator[pa.RecordBatch]], seed: int) -> list[Any]:
+def stage(
+    blocks: Iterable[pa.RecordBatch], work: Callable[[int, Kinds], Iterator[pa.RecordBatch]], seed: int
+) -> list[Any]:
     """`exchange` without Spark."""
     return [made for part, kinds in grouped(blocks, seed) for made in work(part, kinds)]
 
@@ -97,7 +103,9 @@ def run_all(
             transacted.commit()
         table = pq.read_table(folder / "repeats" / f"{name}.parquet")
         texts = {doc.id: doc.text for doc in files[number]}
-        left = apply_edits(pa.array([texts[id] for id in table["id"].to_pylist()], pa.string()), table["cuts"].combine_chunks())
+        left = apply_edits(
+            pa.array([texts[id] for id in table["id"].to_pylist()], pa.string()), table["cuts"].combine_chunks()
+        )
         for row, text in zip(table.to_pylist(), left.to_pylist(), strict=True):
             found[row["id"]] = row | {"text": text}
     return found, outcomes
