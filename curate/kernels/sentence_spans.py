@@ -1,6 +1,5 @@
 """Where sentences lie in a text, and the spans that leave some of them out."""
 
-
 import numpy as np
 import numpy.typing as npt
 
