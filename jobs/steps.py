@@ -161,7 +161,7 @@ def dedup_step(state: State) -> Step:
 
 def cut_step(state: State) -> Step:
     repeats = state.recipe.dedup.cuts_repeats
-    upstream = (("measure", "signals"), ("judge", "verdicts"), ("dedup", "dedup"))
+    upstream: tuple[tuple[str, str], ...] = (("measure", "signals"), ("judge", "verdicts"), ("dedup", "dedup"))
     upstream += (("repeats", "repeats"),) if repeats else ()
     return Step(
         "cut",

@@ -3,7 +3,7 @@
 Winnowing (Schleimer, Wilkerson, Aiken 2003, "Winnowing: local algorithms for document fingerprinting") takes from every
 window of consecutive k-grams the one with the least hash. A window here is the shortest run of units from a place on
 that weighs `words` words, its k-grams the shortest ones that weigh half of it; which one is taken depends on what is in
-the window alone. So two equal windows have one fingerprint, wherever they stand, and every run of at least `words` words
+the window alone. So two equal windows have one fingerprint, wherever they stand, and every run of at least so many words
 that two texts share holds windows that are equal.
 """
 
@@ -34,28 +34,33 @@ class Windows:
         units: int64 (w,), the first unit of each window, ascending; a place among the units of all texts.
         ends: int64 (w,), one past its last unit.
         prints: uint64 (w,), its fingerprint: the least hash of its k-grams.
+        places: int64 (w,), the first unit of the k-gram that has it, the last one of equal ones.
     """
 
     units: Ints
     ends: Ints
     prints: Hashes
+    places: Ints
 
     def runs(self) -> tuple[Hashes, Ints]:
-        """The fingerprints without the repeats of neighbours, and how many windows each stands for."""
+        """The fingerprint of each k-gram that was taken, and how many windows it stands for."""
         if not len(self.prints):
             return self.prints, np.zeros(0, np.int64)
-        starts = np.concatenate(([0], np.flatnonzero(self.prints[1:] != self.prints[:-1]) + 1))
+        starts = np.concatenate(([0], np.flatnonzero(self.places[1:] != self.places[:-1]) + 1))
         return self.prints[starts], np.diff(np.append(starts, len(self.prints)))
 
     def among(self, prints: Hashes) -> "Windows":
         """Those with a fingerprint among `prints`, which are sorted."""
         mine, counts = self.runs()
         if not len(prints) or not len(mine):
-            return Windows(self.units[:0], self.ends[:0], self.prints[:0])
+            return self._take(slice(0, 0))
         at = np.searchsorted(prints, mine)
         at[at == len(prints)] = 0
         taken = np.repeat(prints[at] == mine, counts)
-        return Windows(self.units[taken], self.ends[taken], self.prints[taken])
+        return self._take(taken)
+
+    def _take(self, taken: Any) -> "Windows":
+        return Windows(self.units[taken], self.ends[taken], self.prints[taken], self.places[taken])
 
 
 def windows(cut: Pieces, *, words: int) -> Windows:
@@ -65,9 +70,9 @@ def windows(cut: Pieces, *, words: int) -> Windows:
     """
     most = words * WORD
     powers = _powers(most + 1)
-    prints, ends = _windows(cut.unit_bounds, cut.unit_hash, cut.unit_weight, most, max(1, most // 2), powers[0])
+    prints, places, ends = _windows(cut.unit_bounds, cut.unit_hash, cut.unit_weight, most, max(1, most // 2), powers[0])
     units = np.flatnonzero(ends != _NO_WINDOW)
-    return Windows(units, ends[units], prints[units])
+    return Windows(units, ends[units], prints[units], places[units])
 
 
 def window_ends(cut: Pieces, *, words: int) -> Ints:
@@ -99,7 +104,7 @@ def _windows(bounds, hashes, weights, most, gram, powers):  # type: ignore[no-un
     sums[0] = 0
     for u in range(units):
         sums[u + 1] = sums[u] * _A + mixed(hashes[u])
-    prints = np.empty(units, np.uint64)
+    prints, places = np.empty(units, np.uint64), np.empty(units, np.int64)
     ends = np.full(units, _NO_WINDOW, np.int64)
     queue, values = np.empty(units, np.int64), np.empty(units, np.uint64)  # k-grams that may yet be the least
     for d in range(len(bounds) - 1):
@@ -130,9 +135,9 @@ def _windows(bounds, hashes, weights, most, gram, powers):  # type: ignore[no-un
                 j += 1
             while queue[head] < p:
                 head += 1
-            prints[p], ends[p] = values[head], end
+            prints[p], places[p], ends[p] = values[head], queue[head], end
             weight -= weights[p]
-    return prints, ends
+    return prints, places, ends
 
 
 @kernel

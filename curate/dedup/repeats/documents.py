@@ -182,4 +182,5 @@ def hosts(urls: pa.StringArray, sources: pa.StringArray) -> pa.StringArray:
 def _hashes(names: pa.StringArray) -> Hashes:
     coded = names.dictionary_encode()
     hashes = [xxhash.xxh3_64_intdigest(name.encode()) for name in coded.dictionary.to_pylist()]
-    return np.array(hashes, np.uint64)[coded.indices.to_numpy()]
+    found: Hashes = np.array(hashes, np.uint64)[coded.indices.to_numpy()]
+    return found

@@ -95,7 +95,7 @@ class Occurring:
         """
         if not self._documents:
             nothing = (pa.RecordBatch.from_pylist([], schema=s) for s in (WINDOW_SCHEMA, OWNER_SCHEMA, RUN_SCHEMA))
-            return tuple(nothing)  # type: ignore[return-value]
+            return tuple(nothing)
         high, low = (np.concatenate([keys[half] for keys in self._keys]) for half in (0, 1))
         document, unit = np.concatenate(self._document), np.concatenate(self._unit)
         node = node_of(file, np.concatenate(self._row))[document]
