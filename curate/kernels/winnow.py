@@ -3,8 +3,8 @@
 Winnowing (Schleimer, Wilkerson, Aiken 2003, "Winnowing: local algorithms for document fingerprinting") takes from every
 window of consecutive k-grams the one with the least hash. A window here is the shortest run of units from a place on
 that weighs `words` words, its k-grams the shortest ones that weigh half of it; which one is taken depends on what is in
-the window alone. So two equal windows have one fingerprint, wherever they stand, and every run of at least so many words
-that two texts share holds windows that are equal.
+the window alone. So two equal windows have one fingerprint, wherever they stand, and every run of at least so many
+words that two texts share holds windows that are equal.
 """
 
 from dataclasses import dataclass

@@ -310,7 +310,8 @@ def corpora(draw: st.DrawFn) -> list[Doc]:
 
 def _some_lines(draw: st.DrawFn, text: str) -> tuple[tuple[int, int, str], ...]:
     """Lines that rules have cut."""
-    place, cuts = 0, []
+    place = 0
+    cuts: list[tuple[int, int, str]] = []
     for line in text.splitlines(keepends=True):
         size = len(line.encode())
         if draw(st.integers(0, 5)) == 0:

@@ -104,6 +104,18 @@ class Batch:
     order: Order
     scope: Hashes
 
+    def take(self, places: Ints) -> "Batch":
+        taken = pa.array(places)
+        return Batch(
+            id=self.id.take(taken),
+            row=self.row[places],
+            original=self.original.take(taken),
+            cuts=self.cuts.take(taken),
+            text=self.text.take(taken),
+            order=self.order.take(places),
+            scope=self.scope[places],
+        )
+
 
 def node_of(file: int, row: Ints) -> Ints:
     """A number for a document: its file and row."""

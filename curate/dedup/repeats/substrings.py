@@ -2,13 +2,17 @@
 
     prints     a file's fingerprints        -> PRINT, to the part of each
     shared     equal fingerprints           -> SHARED: those that occur twice, to every file that has them
-    occurring  a file's windows with those  -> WINDOW: the first of each kind, to the part of its key; RUN of the others
+    occurring  a file's windows with those  -> WINDOW: the first of each kind, by print; RUN: the others, to itself
     repeated   equal windows                -> RUN: where each one occurs first, to its file
     passages   all runs of a file           -> the stretches that it shares with one earlier place
 
 Fingerprints (kernels/winnow.py) tell which windows can't be anywhere else, so that only a text's repeated part is
-compared, and that by all its windows: no stretch of enough units is missed, whatever else shares a piece of it. A file
-sends one window of a kind, so that what a million documents share costs little more than what two do.
+compared, and that by all its windows: no stretch of enough units is missed, whatever else shares a piece of it. Had each
+fingerprint one original, and were a document compared with that alone, a shorter quotation elsewhere would hide a longer
+one. A file sends one window of a kind, so that what a million documents share costs little more than what two do.
+
+A sentence longer than a window has several, each with its own first place. It goes when these are one stretch of one
+document; when others have parts of it earlier still, it may stay.
 """
 
 from collections.abc import Sequence
@@ -38,6 +42,7 @@ RUN_SCHEMA = pa.schema(
         for n in ("node", "unit", "count", "first_node", "first_unit")
     ]
 )
+_SCHEMAS = (WINDOW_SCHEMA, OWNER_SCHEMA, RUN_SCHEMA)
 _UNIT_BITS = 32
 
 
@@ -73,6 +78,7 @@ class Occurring:
     def __init__(self, among: pa.RecordBatch) -> None:
         self._among = np.sort(numbers(among["print"]))
         self._keys: list[tuple[Hashes, Hashes]] = []
+        self._prints: list[Hashes] = []
         self._document: list[Ints] = []
         self._unit: list[Ints] = []
         self._row: list[Ints] = []
@@ -83,19 +89,23 @@ class Occurring:
         found = windows(cut, words=words).among(self._among)
         document = np.searchsorted(cut.unit_bounds, found.units, side="right") - 1
         self._keys.append(window_keys(cut, found))
+        self._prints.append(found.prints)
         self._document.append(document + self._documents)
         self._unit.append(found.units - cut.unit_bounds[document])
         self._row.append(batch.row)
         self._order.append(batch.order)
         self._documents += len(batch.row)
 
-    def records(self, file: int) -> tuple[pa.RecordBatch, pa.RecordBatch, pa.RecordBatch]:
-        """WINDOW_SCHEMA of the first window of each kind, OWNER_SCHEMA of their documents, in the same order and as
-        often, and RUN_SCHEMA of all other windows, whose first place here is that of the file.
+    def records(self, file: int) -> tuple[pa.RecordBatch, pa.RecordBatch, Hashes, pa.RecordBatch]:
+        """The first window of each kind, and the others.
+
+        Returns:
+            WINDOW_SCHEMA, OWNER_SCHEMA of their documents (as many, in the same order), their fingerprints; and
+            RUN_SCHEMA of the other windows, whose first place here is that of the file.
         """
         if not self._documents:
-            nothing = (pa.RecordBatch.from_pylist([], schema=s) for s in (WINDOW_SCHEMA, OWNER_SCHEMA, RUN_SCHEMA))
-            return tuple(nothing)
+            windows, owner, again = (pa.RecordBatch.from_pylist([], schema=s) for s in _SCHEMAS)
+            return windows, owner, np.empty(0, np.uint64), again
         high, low = (np.concatenate([keys[half] for keys in self._keys]) for half in (0, 1))
         document, unit = np.concatenate(self._document), np.concatenate(self._unit)
         node = node_of(file, np.concatenate(self._row))[document]
@@ -103,13 +113,13 @@ class Occurring:
             np.concatenate([order.source for order in self._order]), np.concatenate([order.id for order in self._order])
         )
         first = firsts(high, low, order.rank()[document], unit)
-        mine = np.flatnonzero(first == np.arange(len(first)))
-        again = np.flatnonzero(first != np.arange(len(first)))
+        is_first = first == np.arange(len(first))
+        mine, again = np.flatnonzero(is_first), np.flatnonzero(~is_first)
         columns = [high[mine], low[mine], node[mine], unit[mine].astype(np.int32)]
-        owner = order.take(document[mine])
         return (
             pa.RecordBatch.from_arrays([pa.array(column) for column in columns], schema=WINDOW_SCHEMA),
-            owners(node[mine], owner),
+            owners(node[mine], order.take(document[mine])),
+            np.concatenate(self._prints)[mine],
             runs(node[again], unit[again], node[first[again]], unit[first[again]]),
         )
 
@@ -192,9 +202,15 @@ class Passages:
         self._place, self._node, self._unit = place[order], first_node[order], first_unit[order]
         self._file = file
 
-    def rows(self) -> Ints:
-        """Rows of the documents that have any."""
-        return np.unique(self._place >> _UNIT_BITS)
+    def has_any(self, row: Ints) -> npt.NDArray[np.bool_]:
+        """Whether there is one in the document of each row."""
+        low, high = self._bounds(row)
+        return high > low
+
+    def _bounds(self, row: Ints) -> tuple[Ints, Ints]:
+        nothing = np.zeros(len(row), np.int64)
+        low, high = (np.searchsorted(self._place, _place(row + one, nothing)) for one in (0, 1))
+        return low, high
 
     def stretches(self, batch: Batch, cut: Pieces, *, words: int) -> tuple[Ints, Ints, Ints]:
         """The runs of units that a document shares with one stretch of an earlier one, or of itself before.
@@ -203,8 +219,7 @@ class Passages:
             int64 (r,) each: the document's place in the batch, the first unit, and one past the last one; units are
             places in `cut`.
         """
-        low = np.searchsorted(self._place, _place(batch.row, np.zeros(len(batch.row), np.int64)))
-        high = np.searchsorted(self._place, _place(batch.row + 1, np.zeros(len(batch.row), np.int64)))
+        low, high = self._bounds(batch.row)
         mine = np.repeat(low - np.concatenate(([0], np.cumsum(high - low)[:-1])), high - low) + np.arange(
             (high - low).sum()
         )

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from glotmill.curate.blocks.packed import Kinds, spread
 from glotmill.curate.dedup.repeats import lines, substrings
-from glotmill.curate.dedup.repeats.documents import Asked, Batch, Ints, batches, file_of
+from glotmill.curate.dedup.repeats.documents import Asked, Batch, Hashes, Ints, batches, file_of
 from glotmill.curate.dedup.repeats.lines import LAST, LAST_SCHEMA, LINE, LINE_SCHEMA, Seen
 from glotmill.curate.dedup.repeats.substrings import (
     OWNER,
@@ -53,10 +53,10 @@ def read(file: tuple[int, str], *, out: Path, asked: Asked, parts: int) -> Block
             prints.append(substrings.prints(cut, words=asked.substrings.units))
     if asked.lines is not None:
         records = seen.records(number, asked.lines)
-        yield from spread(records, _part(records["high"], parts), LINE)
+        yield from spread(records, _part(records["high"].to_numpy(), parts), LINE)
     if asked.substrings is not None:
         records = substrings.print_records(prints, number)
-        yield from spread(records, _part(records["print"], parts), PRINT)
+        yield from spread(records, _part(records["print"].to_numpy(), parts), PRINT)
 
 
 def compare(part: int, kinds: Kinds, *, asked: Asked) -> Blocks:
@@ -73,8 +73,8 @@ def reread(part: int, kinds: Kinds, *, files: tuple[str, ...], out: Path, asked:
     occurring = Occurring(kinds.table(SHARED, SHARED_SCHEMA))
     for batch in batches(files[part], out, asked):
         occurring.add(batch, pieces(batch.text), words=asked.substrings.units)
-    windows, owner, again = occurring.records(part)
-    of_window = _part(windows["high"], parts)
+    windows, owner, prints, again = occurring.records(part)
+    of_window = _part(prints, parts)  # neighbours stay together, and equal ones have equal fingerprints
     yield from spread(windows, of_window, WINDOW)
     yield from spread(*substrings.once_a_part(owner, of_window), OWNER)
     yield from spread(again, np.full(again.num_rows, part, np.int32), RUN)
@@ -139,27 +139,31 @@ def repeats(batch: Batch, asked: Asked, told: pa.RecordBatch, passages: Passages
 def new_spans(batch: Batch, asked: Asked, told: pa.RecordBatch, passages: Passages) -> Spans:
     """What is cut out of n texts: bounds, starts, ends, and 0 for a repeated line, 1 for repeated text."""
     n = len(batch.row)
+    may_change = ~_of_reference(batch, asked)
+    if asked.lines is None or not told.num_rows:
+        may_change &= passages.has_any(batch.row)
+    places = np.flatnonzero(may_change)  # the others aren't cut into pieces
+    document, start, end, reason = _spans(batch.take(places), asked, told, passages)
+    return sorted_spans(n, places[document], start, end, reason)
+
+
+def _spans(batch: Batch, asked: Asked, told: pa.RecordBatch, passages: Passages) -> tuple[Ints, Ints, Ints, Ints]:
+    """Document, start, end and reason of each."""
     cut = pieces(batch.text)
     why = np.full(len(cut.line_start), line_spans.KEPT, np.int16)
     inner: tuple[Ints, Ints, Ints] = (np.empty(0, np.int64),) * 3
-    if asked.substrings is not None and np.isin(batch.row, passages.rows()).any():
+    if asked.substrings is not None:
         stretches = passages.stretches(batch, cut, words=asked.substrings.units)
-        is_cut = covered_sentences(cut, *stretches) & ~_of_reference(batch, asked)[_document(cut.sentence_bounds)]
-        whole, *inner = sentence_spans(cut, is_cut)  # type: ignore[assignment]
+        whole, *inner = sentence_spans(cut, covered_sentences(cut, *stretches))  # type: ignore[assignment]
         why[whole] = 1
     if asked.lines is not None:
-        gone = lines.doomed(batch, cut, asked.lines, told)
-        why[gone & ~_of_reference(batch, asked)[_document(cut.line_bounds)]] = 0
+        why[lines.doomed(batch, cut, asked.lines, told)] = 0
     inner = _outside(cut, why, *inner)
     bounds, start, end, reason = line_spans.spans(cut, why)
-    document = np.repeat(np.arange(n), np.diff(bounds))
-    return sorted_spans(
-        n,
-        np.concatenate((document, inner[0])),
-        np.concatenate((start, inner[1])),
-        np.concatenate((end, inner[2])),
-        np.concatenate((reason, np.ones(len(inner[0]), np.int64))),
-    )
+    document = np.repeat(np.arange(len(batch.row)), np.diff(bounds))
+    whole_lines = (document, start, end, reason)
+    within = (*inner, np.ones(len(inner[0]), np.int64))
+    return tuple(np.concatenate(both) for both in zip(whole_lines, within, strict=True))  # type: ignore[return-value]
 
 
 def _outside(cut: Pieces, why: np.ndarray, document: Ints, start: Ints, end: Ints) -> tuple[Ints, Ints, Ints]:
@@ -167,11 +171,6 @@ def _outside(cut: Pieces, why: np.ndarray, document: Ints, start: Ints, end: Int
     line = np.searchsorted(cut.line_start, cut.offsets[document] + start, side="right") - 1
     stays = why[line] == line_spans.KEPT if len(line) else np.zeros(0, np.bool_)
     return document[stays], start[stays], end[stays]
-
-
-def _document(bounds: Ints) -> Ints:
-    """The text of each piece."""
-    return np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
 
 
 def _of_reference(batch: Batch, asked: Asked) -> np.ndarray:
@@ -199,7 +198,7 @@ def _merged(cuts: pa.ListArray, spans: Spans) -> pa.ListArray:
     return _edits(after_cuts(old, shifted), [*known, LINE_REASON, TEXT_REASON])
 
 
-def _part(hashes: pa.Array, parts: int) -> np.ndarray:
+def _part(hashes: Hashes, parts: int) -> np.ndarray:
     """A part for each hash: its upper bits, since tables of hashes take the lower ones."""
-    found: np.ndarray = ((hashes.to_numpy() >> np.uint64(32)) % np.uint64(parts)).astype(np.int32)
+    found: np.ndarray = ((hashes >> np.uint64(32)) % np.uint64(parts)).astype(np.int32)
     return found
