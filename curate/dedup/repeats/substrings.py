@@ -7,9 +7,9 @@
     passages   all runs of a file           -> the stretches that it shares with one earlier place
 
 Fingerprints (kernels/winnow.py) tell which windows can't be anywhere else, so that only a text's repeated part is
-compared, and that by all its windows: no stretch of enough units is missed, whatever else shares a piece of it. Had each
-fingerprint one original, and were a document compared with that alone, a shorter quotation elsewhere would hide a longer
-one. A file sends one window of a kind, so that what a million documents share costs little more than what two do.
+compared, and that by all its windows: no stretch of enough units is missed, whatever else shares a piece of it. Were a
+document compared with the first one alone that has a fingerprint, a shorter quotation there would hide a longer one
+elsewhere. A file sends one window of a kind, so that what a million documents share costs little more than what two do.
 
 A sentence longer than a window has several, each with its own first place. It goes when these are one stretch of one
 document; when others have parts of it earlier still, it may stay.
