@@ -106,7 +106,28 @@ def test_a_paragraph_that_goes_leaves_the_others_apart(tmp_path: Path) -> None:
     a, b, c, d = (" ".join(sentences("Latn", k, 3)) for k in range(4))
     later = f"{a}\n\n{b}\r\n\r\n{c}\n* * *\n{b}"
     found = run(tmp_path, [docs(f"{d}\n{b}", later)], TEXT_ONLY)
-    assert found[f"{1:032x}"]["text"] == f"{a}\n\n\r\n{c}\n* * *\n"
+    assert found[f"{1:032x}"]["text"] == f"{a}\n\n{c}\n* * *\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        pytest.param("a\n\nX\n\nb", "a\n\nb", id="one gap stays"),
+        pytest.param("a\n\nX\n\n\nX\n \n\nb", "a\n\nb", id="of all gaps between those that go"),
+        pytest.param("a\nX\n\nb", "a\n\nb", id="the gap after it stays where there is none before"),
+        pytest.param("a\n\nX\nb", "a\n\nb", id="and the other way round"),
+        pytest.param("a\nX\nb", "a\nb", id="lines of one paragraph"),
+        pytest.param("X\n\nb\nX\n\nX\n\nc", "b\n\nc", id="at the beginning none is needed"),
+        pytest.param("a\r\n\r\nX\r\n\r\nb", "a\r\n\r\nb", id="CR LF is one break"),
+        pytest.param("a\u2029\u2029X\u2029\u3000\u2029b", "a\u2029\u2029b", id="wide ones, too"),
+        pytest.param("a\n\nX\n\n  b", "a\n\n  b", id="an indented line keeps its indent"),
+        pytest.param("a\n\nX\n\n", "a\n\n", id="at the end"),
+    ],
+)
+def test_paragraphs_that_go_leave_one_gap(text: str, left: str, tmp_path: Path) -> None:
+    x = " ".join(sentences("Latn", 1, 3))
+    found = run(tmp_path, [docs(x, text.replace("X", x))], TEXT_ONLY)
+    assert found[f"{1:032x}"]["text"] == left
 
 
 def test_a_row_of_asterisks_goes_with_what_it_parts(tmp_path: Path) -> None:

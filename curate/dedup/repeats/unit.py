@@ -29,7 +29,7 @@ from glotmill.curate.dedup.repeats.substrings import (
 from glotmill.curate.kernels import lines as line_spans
 from glotmill.curate.kernels.pieces import Pieces, pieces
 from glotmill.curate.kernels.sentence_spans import covered_sentences, sentence_spans
-from glotmill.curate.kernels.spans import Spans, after_cuts, sorted_spans
+from glotmill.curate.kernels.spans import Spans, after_cuts, sorted_spans, with_blank_lines
 from glotmill.curate.lines import count_cuts
 from glotmill.schemas.atomic import Transaction
 from glotmill.schemas.document import EDITS, REPEATS
@@ -143,12 +143,12 @@ def new_spans(batch: Batch, asked: Asked, told: pa.RecordBatch, passages: Passag
     if asked.lines is None or not told.num_rows:
         may_change &= passages.has_any(batch.row)
     places = np.flatnonzero(may_change)  # the others aren't cut into pieces
-    document, start, end, reason = _spans(batch.take(places), asked, told, passages)
-    return sorted_spans(n, places[document], start, end, reason)
+    bounds, *spans = _spans(batch.take(places), asked, told, passages)
+    document = np.repeat(places, np.diff(bounds))
+    return sorted_spans(n, document, *spans)
 
 
-def _spans(batch: Batch, asked: Asked, told: pa.RecordBatch, passages: Passages) -> tuple[Ints, Ints, Ints, Ints]:
-    """Document, start, end and reason of each."""
+def _spans(batch: Batch, asked: Asked, told: pa.RecordBatch, passages: Passages) -> Spans:
     cut = pieces(batch.text)
     why = np.full(len(cut.line_start), line_spans.KEPT, np.int16)
     inner: tuple[Ints, Ints, Ints] = (np.empty(0, np.int64),) * 3
@@ -161,9 +161,8 @@ def _spans(batch: Batch, asked: Asked, told: pa.RecordBatch, passages: Passages)
     inner = _outside(cut, why, *inner)
     bounds, start, end, reason = line_spans.spans(cut, why)
     document = np.repeat(np.arange(len(batch.row)), np.diff(bounds))
-    whole_lines = (document, start, end, reason)
-    within = (*inner, np.ones(len(inner[0]), np.int64))
-    return tuple(np.concatenate(both) for both in zip(whole_lines, within, strict=True))  # type: ignore[return-value]
+    both = zip((document, start, end, reason), (*inner, np.ones(len(inner[0]), np.int64)), strict=True)
+    return with_blank_lines(cut, sorted_spans(len(batch.row), *(np.concatenate(values) for values in both)))
 
 
 def _outside(cut: Pieces, why: np.ndarray, document: Ints, start: Ints, end: Ints) -> tuple[Ints, Ints, Ints]:
