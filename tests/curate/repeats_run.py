@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from glotmill.curate.blocks.packed import BLOCK, Kinds, by_part
 from glotmill.curate.dedup.repeats import unit
 from glotmill.curate.dedup.repeats.documents import Asked
-from glotmill.curate.dedup.repeats.substrings import OWNER, WINDOW
+from glotmill.curate.dedup.repeats.substrings import OWNER, ROW, SHARED, WINDOW
 from glotmill.schemas.atomic import transaction
 from glotmill.schemas.document import EDITS
 from glotmill.schemas.edits import apply_edits
@@ -90,7 +90,7 @@ def run_all(
     last = of_kind(told, "last")
     if asked.substrings is not None:
         reread = partial(unit.reread, files=names, out=folder, asked=asked, parts=parts)
-        windows = stage(of_kind(told, "shared"), reread, seed)
+        windows = stage(of_kind(told, SHARED, ROW), reread, seed)
         last += of_kind(windows, "run") + stage(of_kind(windows, WINDOW, OWNER), unit.locate, seed)
     kinds = dict(grouped(last, seed))
     found, outcomes = {}, []

@@ -157,9 +157,12 @@ def batches(key: str, out: Path, asked: Asked, rows: Ints | None = None) -> Iter
                 raise SchemaError(f"signals/{key}.parquet has other documents than documents/: run again without it")
             taken = pc.is_in(document["id"], value_set=kept).to_numpy(zero_copy_only=False)
             row = np.arange(first, first + len(taken))
-            first += len(taken)
             if rows is not None:
-                taken &= np.isin(row, rows)
+                low, high = np.searchsorted(rows, (first, first + len(taken)))
+                asked_for = np.zeros(len(taken), np.bool_)
+                asked_for[rows[low:high] - first] = True
+                taken = taken & asked_for
+            first += len(taken)
             if taken.any():
                 mask = pa.array(taken)
                 yield _batch(document.filter(mask), cut["cuts"].filter(mask), row[taken], asked)

@@ -1,6 +1,6 @@
 """The search for repeats on Spark: the stages of unit.py with a shuffle of blocks before each. No text enters the JVM.
 
-Shuffled are, of every line that is long enough, 48 bytes; of every fingerprint 13 bytes (about one in 13 words where 50
+Shuffled are, of every line that is long enough, 48 bytes; of every fingerprint 17 bytes (about one in 13 words where 50
 are asked for); of the words in stretches that occur twice 28 bytes each, once a file; of each stretch that is cut 28.
 """
 
@@ -18,7 +18,7 @@ from glotmill.curate.blocks.spark import exchange, few_rows_at_once, of_items
 from glotmill.curate.dedup.repeats import unit
 from glotmill.curate.dedup.repeats.documents import Asked
 from glotmill.curate.dedup.repeats.lines import LAST, LAST_SCHEMA
-from glotmill.curate.dedup.repeats.substrings import OWNER, RUN, SHARED, WINDOW
+from glotmill.curate.dedup.repeats.substrings import OWNER, ROW, RUN, SHARED, WINDOW
 
 _PART_BYTES = 32 << 20  # of text whose records go to one part
 _LEVEL = StorageLevel.MEMORY_AND_DISK
@@ -58,7 +58,9 @@ def find_repeats(
     blocks = _each_file(spark, len(files)).unionByName(_of_kind(told, LAST))
     if asked.substrings is not None:
         again = partial(unit.reread, files=tuple(files), out=out, asked=asked, parts=parts)
-        windows = exchange(_of_kind(told, SHARED), again, parts=min(len(files), tasks or len(files))).persist(_LEVEL)
+        windows = exchange(_of_kind(told, SHARED, ROW), again, parts=min(len(files), tasks or len(files))).persist(
+            _LEVEL
+        )
         held.append(windows)
         found = exchange(_of_kind(windows, WINDOW, OWNER), unit.locate, parts=parts)
         blocks = blocks.unionByName(_of_kind(windows, RUN)).unionByName(found)

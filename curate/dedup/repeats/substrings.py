@@ -1,6 +1,6 @@
 """Long stretches of text that an earlier document has, too: which windows of units occurred before, and where first.
 
-    prints     a file's fingerprints        -> PRINT, to the part of each
+    prints     a file's fingerprints        -> PRINT, to the part of each; ROW: documents with repeats in the file
     shared     equal fingerprints           -> SHARED: those that occur twice, to every file that has them
     occurring  a file's windows with those  -> WINDOW: the first of each kind, by print; RUN: the others, to itself
     repeated   equal windows                -> RUN: where each one occurs first, to its file
@@ -28,9 +28,10 @@ from glotmill.curate.kernels.firsts import firsts
 from glotmill.curate.kernels.pieces import Pieces
 from glotmill.curate.kernels.winnow import window_ends, window_keys, windows
 
-PRINT, SHARED, WINDOW, OWNER, RUN = "print", "shared", "window", "owner", "run"
-PRINT_SCHEMA = pa.schema([("print", pa.uint64()), ("again", pa.bool_()), ("file", pa.int32())])
-SHARED_SCHEMA = pa.schema([("print", pa.uint64())])
+PRINT, ROW, SHARED, WINDOW, OWNER, RUN = "print", "row", "shared", "window", "owner", "run"
+PRINT_SCHEMA = pa.schema([("print", pa.uint64()), ("again", pa.bool_()), ("file", pa.int32()), ("row", pa.int32())])
+ROW_SCHEMA = pa.schema([("file", pa.int32()), ("row", pa.int32())])
+SHARED_SCHEMA = pa.schema([("print", pa.uint64()), ("row", pa.int32())])
 WINDOW_SCHEMA = pa.schema([("high", pa.uint64()), ("low", pa.uint64()), ("node", pa.int64()), ("unit", pa.int32())])
 OWNER_SCHEMA = pa.schema(
     [("node", pa.int64()), ("source", pa.int32()), ("id_high", pa.uint64()), ("id_low", pa.uint64())]
@@ -46,16 +47,33 @@ _SCHEMAS = (WINDOW_SCHEMA, OWNER_SCHEMA, RUN_SCHEMA)
 _UNIT_BITS = 32
 
 
-def prints(cut: Pieces, *, words: int) -> Hashes:
-    """The fingerprints of n texts, each as often as it stands in a row."""
-    return windows(cut, words=words).runs()[0]
+def prints(batch: Batch, cut: Pieces, *, words: int) -> tuple[Hashes, Ints]:
+    """The fingerprints of n texts, one for each k-gram that has it, and the row of each one's document."""
+    found = windows(cut, words=words)
+    hashes, counts = found.runs()
+    first = found.units[np.cumsum(counts) - counts]
+    return hashes, batch.row[np.searchsorted(cut.unit_bounds, first, side="right") - 1]
 
 
-def print_records(found: Sequence[Hashes], file: int) -> pa.RecordBatch:
-    """PRINT_SCHEMA of a file's fingerprints: each once, and whether it stands more than once in the file."""
-    hashes, counts = np.unique(np.concatenate([np.empty(0, np.uint64), *found]), return_counts=True)
-    columns = [pa.array(hashes), pa.array(counts > 1), pa.array(np.full(len(hashes), file, np.int32))]
-    return pa.RecordBatch.from_arrays(columns, schema=PRINT_SCHEMA)
+def print_records(found: Sequence[tuple[Hashes, Ints]], file: int) -> tuple[pa.RecordBatch, pa.RecordBatch]:
+    """PRINT_SCHEMA of a file's fingerprints, each once: whether it stands more than once in the file, and the row of a
+    document that has it; ROW_SCHEMA of all documents that have one that stands more than once.
+    """
+    hashes = np.concatenate([np.empty(0, np.uint64), *(of for of, _ in found)])
+    row = np.concatenate([np.empty(0, np.int64), *(of for _, of in found)])
+    order = np.argsort(hashes)
+    hashes, row = hashes[order], row[order]
+    is_first = np.ones(len(hashes), np.bool_)
+    is_first[1:] = hashes[1:] != hashes[:-1]
+    starts = np.flatnonzero(is_first)
+    again = np.diff(np.append(starts, len(hashes))) > 1
+    rows = np.unique(row[again[np.cumsum(is_first) - 1]])
+    of_prints = [hashes[starts], again, np.full(len(starts), file, np.int32), row[starts].astype(np.int32)]
+    of_rows = [np.full(len(rows), file, np.int32), rows.astype(np.int32)]
+    return (
+        pa.RecordBatch.from_arrays([pa.array(column) for column in of_prints], schema=PRINT_SCHEMA),
+        pa.RecordBatch.from_arrays([pa.array(column) for column in of_rows], schema=ROW_SCHEMA),
+    )
 
 
 def shared(records: pa.RecordBatch) -> tuple[pa.RecordBatch, npt.NDArray[np.int32]]:
@@ -66,17 +84,16 @@ def shared(records: pa.RecordBatch) -> tuple[pa.RecordBatch, npt.NDArray[np.int3
     equal = hashes[order][1:] == hashes[order][:-1]
     taken[1:] |= equal
     taken[:-1] |= equal
-    places = order[taken]
-    return pa.RecordBatch.from_arrays([pa.array(hashes[places])], schema=SHARED_SCHEMA), numbers(records["file"])[
-        places
-    ]
+    found = records.take(pa.array(order[taken]))
+    return found.select(SHARED_SCHEMA.names), numbers(found["file"])
 
 
 class Occurring:
     """The windows of a file that may occur elsewhere, as they are read."""
 
-    def __init__(self, among: pa.RecordBatch) -> None:
-        self._among = np.sort(numbers(among["print"]))
+    def __init__(self, among: Hashes) -> None:
+        """`among`: the fingerprints of those windows."""
+        self._among = np.sort(among)
         self._keys: list[tuple[Hashes, Hashes]] = []
         self._prints: list[Hashes] = []
         self._document: list[Ints] = []

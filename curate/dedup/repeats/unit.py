@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from glotmill.curate.blocks.packed import Kinds, spread
+from glotmill.curate.blocks.packed import Kinds, numbers, spread
 from glotmill.curate.dedup.repeats import lines, substrings
 from glotmill.curate.dedup.repeats.documents import Asked, Batch, Hashes, Ints, batches, file_of
 from glotmill.curate.dedup.repeats.lines import LAST, LAST_SCHEMA, LINE, LINE_SCHEMA, Seen
@@ -17,6 +17,8 @@ from glotmill.curate.dedup.repeats.substrings import (
     OWNER_SCHEMA,
     PRINT,
     PRINT_SCHEMA,
+    ROW,
+    ROW_SCHEMA,
     RUN,
     RUN_SCHEMA,
     SHARED,
@@ -42,7 +44,7 @@ LINE_REASON, TEXT_REASON = "repeated_line", "repeated_text"
 
 
 def read(file: tuple[int, str], *, out: Path, asked: Asked, parts: int) -> Blocks:
-    """LINE and PRINT records of a file, to the part of each line and fingerprint."""
+    """LINE and PRINT records of a file, to the part of each line and fingerprint; ROW records, which pass through."""
     number, key = file
     seen, prints = Seen(), []
     for batch in batches(key, out, asked):
@@ -50,28 +52,33 @@ def read(file: tuple[int, str], *, out: Path, asked: Asked, parts: int) -> Block
         if asked.lines is not None:
             seen.add(batch, cut, asked.lines)
         if asked.substrings is not None:
-            prints.append(substrings.prints(cut, words=asked.substrings.units))
+            prints.append(substrings.prints(batch, cut, words=asked.substrings.units))
     if asked.lines is not None:
         records = seen.records(number, asked.lines)
         yield from spread(records, _part(records["high"].to_numpy(), parts), LINE)
     if asked.substrings is not None:
-        records = substrings.print_records(prints, number)
+        records, rows = substrings.print_records(prints, number)
         yield from spread(records, _part(records["print"].to_numpy(), parts), PRINT)
+        yield from spread(rows, np.full(rows.num_rows, number % parts), ROW)  # any part will do
 
 
 def compare(part: int, kinds: Kinds, *, asked: Asked) -> Blocks:
-    """LAST and SHARED records, to the files that they are for."""
+    """LAST, SHARED and ROW records, to the files that they are for."""
     if asked.lines is not None:
         yield from spread(*lines.answer(kinds.table(LINE, LINE_SCHEMA), asked.lines), LAST)
     if asked.substrings is not None:
         yield from spread(*substrings.shared(kinds.table(PRINT, PRINT_SCHEMA)), SHARED)
+        rows = kinds.table(ROW, ROW_SCHEMA)
+        yield from spread(rows, numbers(rows["file"]), ROW)
 
 
 def reread(part: int, kinds: Kinds, *, files: tuple[str, ...], out: Path, asked: Asked, parts: int) -> Blocks:
     """WINDOW and OWNER records of a file, to the part of each window; RUN records to itself."""
     assert asked.substrings is not None
-    occurring = Occurring(kinds.table(SHARED, SHARED_SCHEMA))
-    for batch in batches(files[part], out, asked):
+    shared, others = kinds.table(SHARED, SHARED_SCHEMA), kinds.table(ROW, ROW_SCHEMA)
+    occurring = Occurring(numbers(shared["print"]))
+    rows = np.unique(np.concatenate([numbers(shared["row"]), numbers(others["row"])])).astype(np.int64)
+    for batch in batches(files[part], out, asked, rows):
         occurring.add(batch, pieces(batch.text), words=asked.substrings.units)
     windows, owner, prints, again = occurring.records(part)
     of_window = _part(prints, parts)  # neighbours stay together, and equal ones have equal fingerprints
