@@ -1,5 +1,6 @@
 """Deduplication on Spark: the stages of stages.py with a shuffle of blocks before each. Text never enters the JVM."""
 
+import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -19,6 +20,7 @@ from glotmill.curate.dedup.options import Options
 from glotmill.curate.dedup.stages import Parts
 
 EDGES_IN_MEMORY = 16 << 20  # 2^24 edges take 1.2 GB in the one task that unites them
+SCRATCH = "scratch"  # below OUT, gone after the run
 _EDGE_BYTES = 16
 _PART_BYTES = 64 << 20
 _ROUNDS = 100
@@ -39,10 +41,13 @@ class Duplicates:
     blocks: DataFrame
     counts: dict[str, int]
     held: list[DataFrame] = field(default_factory=list)
+    scratch: Path | None = None
 
     def release(self) -> None:
         for frame in self.held:
             frame.unpersist()
+        if self.scratch:
+            shutil.rmtree(self.scratch, ignore_errors=True)
 
 
 def duplicates(
@@ -83,7 +88,7 @@ def duplicates(
         bands = of_kind(same, stages.BAND)
         buckets = kept(exchange(bands, partial(stages.buckets, options=options), parts=parts.bands))
         edges = of_kind(same, stages.EDGE).unionByName(of_kind(buckets, stages.EDGE))
-        nodes = _components(edges, edges_in_memory)
+        nodes = _components(edges, edges_in_memory, out / SCRATCH)
         read = partial(stages.fetch, files=tuple(files), out=out, options=options, parts=parts)
         full = exchange(nodes, read, parts=max(1, min(len(files), 4 * parts.components)))
         decided = kept(exchange(full, partial(stages.decide, options=options, parts=parts), parts=parts.components))
@@ -96,7 +101,7 @@ def duplicates(
     found = Kinds()
     for data in of_kind(blocks, stages.COUNTS).select("data").toArrow()["data"]:
         found.add(stages.COUNTS, data.as_buffer())
-    return Duplicates(blocks, stages.total(found), held)
+    return Duplicates(blocks, stages.total(found), held, out / SCRATCH)
 
 
 def sizes(documents: int, options: Options, cores: int) -> Parts:
@@ -123,13 +128,13 @@ def of_kind(blocks: DataFrame, kind: str) -> DataFrame:
     return blocks.where(F.col("kind") == kind)
 
 
-def _components(edges: DataFrame, in_memory: int) -> DataFrame:
+def _components(edges: DataFrame, in_memory: int, scratch: Path) -> DataFrame:
     """NODE blocks: each node that has an edge, with its component, to its file."""
     size = edges.agg(F.coalesce(F.sum(F.length("data")), F.lit(0))).first()
     count = (size[0] if size else 0) // _EDGE_BYTES
     if count > in_memory:
         rows = edges.mapInArrow(_edge_rows, "node long, root long")
-        return connected(rows).mapInArrow(_node_blocks, from_arrow_schema(BLOCK))
+        return connected(rows, scratch).mapInArrow(_node_blocks, from_arrow_schema(BLOCK))
     groups = count // (in_memory // 4)
     if groups > 1:
         spread = edges.withColumn("part", F.pmod(F.xxhash64("data"), F.lit(groups)).cast("int"))
@@ -148,7 +153,7 @@ def _node_blocks(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield from stages.to_files(numbers(batch["node"]), numbers(batch["root"]))
 
 
-def connected(edges: DataFrame) -> DataFrame:
+def connected(edges: DataFrame, scratch: Path) -> DataFrame:
     """node, root: each node of some edges with the smallest node that is connected with it, that one included.
 
     Alternating large-star and small-star (Kiveris et al. 2014, "Connected components in MapReduce and beyond"): every
@@ -156,17 +161,17 @@ def connected(edges: DataFrame) -> DataFrame:
 
     Args:
         edges: node, root: long, any.
+        scratch: Folder that all executors share; each round's edges are written there.
 
     Raises:
         AssertionError: The stars still change after 100 rounds, or what came out are no stars.
     """
-    edges = edges.where("node != root").distinct().persist(_LEVEL)
+    edges.sparkSession.sparkContext.setCheckpointDir(scratch.absolute().as_uri())
+    edges = edges.where("node != root").distinct().checkpoint()
     before = _state(edges)
     for _ in range(_ROUNDS):
-        stars = _small_star(_large_star(edges)).persist(_LEVEL)
-        after = _state(stars)
-        edges.unpersist()
-        edges = stars
+        edges = _small_star(_large_star(edges)).checkpoint()  # else the plan doubles with every round
+        after = _state(edges)
         if after == before:
             break
         before = after

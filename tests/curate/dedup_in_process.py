@@ -40,17 +40,17 @@ def write_files(out: Path, documents: list[dict[str, Any]], dedup: Dedup, files:
         mine = documents[number::files]
         texts = pa.array([row["text"] for row in mine], pa.string())
         batch = measures(pa.RecordBatch.from_pydict({"text": texts}))
-        known = {name: [row[name] for row in mine] for name in ("id", "source", "language")}
+        known = {name: pa.array([row[name] for row in mine], pa.string()) for name in ("id", "source", "language")}
         signals = {
             **known,
             "source_id": pa.nulls(len(mine), pa.string()),
-            "chars": [len(row["text"]) for row in mine],
+            "chars": pa.array([len(row["text"]) for row in mine], pa.int64()),
             "cuts": pa.array([[]] * len(mine), EDITS),
             **{name: batch[name] for name in ("text_hash", "minhash", "shingles")},
         }
         about = {name: pa.array([row[name] for row in mine], pa.string()) for name in ("url", "date")}
         margin = pa.array([row["margin"] for row in mine], pa.float64())
-        verdicts = {"id": known["id"], "keep": [True] * len(mine), "margin": margin}
+        verdicts = {"id": known["id"], "keep": pa.array([True] * len(mine), pa.bool_()), "margin": margin}
         key = f"f{number}"
         pq.write_table(pa.table({"id": known["id"], "text": texts, **about}), out / "documents" / f"{key}.parquet")
         pq.write_table(pa.table(signals), out / "signals" / f"{key}.parquet")
