@@ -12,6 +12,7 @@ from glotmill.curate.dedup.options import Options, options
 from glotmill.curate.dedup.write import write_dedup
 from glotmill.jobs.state import State
 from glotmill.jobs.units import Desk, over_parts, raise_reported
+from glotmill.schemas.errors import GuardError
 from glotmill.schemas.units import Unit
 
 
@@ -37,6 +38,7 @@ def find_duplicates(spark: SparkSession, state: State, units: Sequence[Unit], de
     else:
         found = plan.duplicates(spark, files, out=state.out, options=options, documents=documents)
     try:
+        _guard(state, found.counts.get("removed", 0), documents)
         write = partial(write_dedup, out=state.out, options=options)
         blocks = found.blocks.unionByName(nothing)
         by_number = {numbers[unit.key]: unit for unit in units}
@@ -44,3 +46,14 @@ def find_duplicates(spark: SparkSession, state: State, units: Sequence[Unit], de
         raise_reported(over_parts(blocks, by_number, write, desk, tasks=tasks).toArrow())
     finally:
         found.release()
+
+
+def _guard(state: State, removed: int, documents: int) -> None:
+    """Raises GuardError when more would be removed than the recipe allows."""
+    limit = state.recipe.dedup.max_removed_share
+    if limit is not None and removed > limit * documents:
+        raise GuardError(
+            f"{removed:,} of {documents:,} documents ({removed / documents:.1%}) would be removed as duplicates, more "
+            f"than dedup.max_removed_share, {limit:g}, allows; nothing was written. Raise it if that is right, or look "
+            "at dedup.similarity, dedup.digits and dedup.shingles"
+        )

@@ -7,6 +7,7 @@ What can go wrong, sorted by who must act:
   x SchemaError       a batch lacks a column, or holds another type: fix the code or table that made it
   x LedgerError       the output folder contradicts its own receipts, or another run holds it
   x BooksError        a step lost or invented records: a bug of ours, never to be waved through
+  x GuardError        a step would remove more than the recipe allows: look at why, or allow it
   x ShardError        a shard, index or manifest is damaged or contradicts the others
 """
 
@@ -39,6 +40,10 @@ class LedgerError(GlotmillError):
 
 class BooksError(GlotmillError):
     """records in differs from kept + dropped + quarantined."""
+
+
+class GuardError(GlotmillError):
+    """A step would remove more than the recipe allows; it wrote nothing."""
 
 
 class ShardError(GlotmillError):
