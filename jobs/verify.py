@@ -64,11 +64,11 @@ def _files(out: Path) -> Iterator[str]:
 
 
 def _orphans(out: Path) -> Iterator[str]:
-    folders = ("documents", "quarantine", "signals", "verdicts", "dedup", "kept", "dropped", "tokens", "shards")
-    for path in Ledger(out).orphans(folders):
+    for path in Ledger(out).orphans(_FOLDERS):
         yield f"{path.relative_to(out)} belongs to no receipt: run again to sweep it"
 
 
+_FOLDERS = tuple("documents quarantine signals verdicts dedup repeats kept dropped tokens shards".split())
 # What goes out of one step goes into the next.
 _CHAIN = (("extract", "measure"), ("measure", "judge"), ("judge", "dedup"), ("measure", "cut"), ("cut", "tokenize"))
 
