@@ -74,9 +74,9 @@ def excerpts(out: Path, unit: str, rows: Sequence[int]) -> Iterator[Excerpt]:
             start = end
 
 
-def _rows(file: pq.ParquetFile, group: int, wanted: "np.ndarray[tuple[int], np.dtype[np.int64]]") -> Iterator[
-    tuple[dict[str, str], pa.RecordBatch]
-]:
+def _rows(
+    file: pq.ParquetFile, group: int, wanted: "np.ndarray[tuple[int], np.dtype[np.int64]]"
+) -> Iterator[tuple[dict[str, str], pa.RecordBatch]]:
     start = 0
     columns = ["id", "source", "record", "url", "text"]
     for batch in file.iter_batches(_BATCH, row_groups=[group], columns=columns):

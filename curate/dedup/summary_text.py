@@ -60,10 +60,10 @@ def clusters(title: str, found: Iterable[Cluster]) -> str:
 
 def _cluster(cluster: Cluster) -> Iterator[str]:
     yield f"  {cluster.size:,} documents"
-    yield f"    kept          {_quoted(cluster.kept, 'in no file of this run')}"
+    yield f"    {'kept':<14}  {_quoted(cluster.kept, 'in no file of this run')}"
     for member in cluster.removed:
-        by = member.measured if member.similarity is None else f"{member.similarity:.2f} {member.measured[:8]}"
-        yield f"    {by:<13} {_quoted(member.excerpt, member.id)}"
+        by = member.measured if member.similarity is None else f"{member.similarity:.2f} {member.measured}"
+        yield f"    {by:<14}  {_quoted(member.excerpt, member.id)}"
 
 
 def _quoted(excerpt: Excerpt | None, otherwise: str) -> str:
@@ -72,9 +72,9 @@ def _quoted(excerpt: Excerpt | None, otherwise: str) -> str:
 
 def _head(summary: Summary) -> str:
     run, n = summary.run, summary.documents
-    rows = [("documents", n, ""), ("removed", summary.gone, share(summary.gone, n))]
-    rows += [(f"  {kind}", count, share(count, n)) for kind, count in summary.removed.items()]
-    rows.append(("kept", n - summary.gone, share(n - summary.gone, n)))
+    counts = {"removed": summary.gone, **{f"  {kind}": count for kind, count in summary.removed.items()}}
+    counts["kept"] = n - summary.gone
+    rows = [("documents", n, ""), *((name, count, f"{share(count, n):>6}") for name, count in counts.items())]
     if "compared" in run:
         rows += [
             ("pairs compared", run["compared"], ""),
@@ -90,7 +90,7 @@ def _head(summary: Summary) -> str:
 
 
 def _hot(run: dict[str, int]) -> list[tuple[int, int]]:
-    """Sizes from which buckets are counted, and how many are at least so large; sizes that no bucket has are left out."""
+    """Sizes from which buckets are counted, and how many are at least so large; without sizes that no bucket has."""
     sizes = sorted(int(name.removeprefix(_HOT)) for name in run if name.startswith(_HOT))
     return [(size, run[f"{_HOT}{size}"]) for size in sizes if run[f"{_HOT}{size}"]]
 

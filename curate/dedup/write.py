@@ -12,7 +12,6 @@ from glotmill.curate.blocks.packed import Kinds, numbers
 from glotmill.curate.dedup import stages
 from glotmill.curate.dedup.documents import Documents, Ints, load, owners, to_hex
 from glotmill.curate.dedup.options import Options
-from glotmill.curate.kernels import leaders
 from glotmill.schemas.atomic import Transaction
 from glotmill.schemas.document import DEDUP
 from glotmill.schemas.parquet import write_table
@@ -56,14 +55,14 @@ def _table(documents: Documents, owner: Ints, kinds: Kinds, options: Options) ->
     twin = documents.id[owner]
     twin[gone, 0], twin[gone, 1] = (numbers(fates[f"twin_{half}"])[at[gone]] for half in ("high", "low"))
     similarity, size = np.ones(n), np.ones(n, np.int64)
-    how = np.full(n, stages.BY_ADDRESS if options.exact == "url" else leaders.TEXT, np.uint8)
+    how = np.full(n, stages.exact_how(options), np.uint8)
     size[known] = numbers(stays["size"])[at_stays[known]]
     own_and_known = known & is_own
     how[own_and_known] = numbers(stays["how"])[at_stays[own_and_known]]
     similarity[gone], size[gone], how[gone] = (numbers(fates[name])[at[gone]] for name in ("similarity", "size", "how"))
     alone = keep & (size == 1)
     names = to_hex(twin)
-    exact = np.isin(how, (leaders.TEXT, stages.BY_ADDRESS, leaders.KEPT))
+    exact = ~stages.is_fuzzy(how)
     return pa.table(
         {
             "id": documents.table["id"],
@@ -74,13 +73,14 @@ def _table(documents: Documents, owner: Ints, kinds: Kinds, options: Options) ->
             "similarity": pa.array(similarity, mask=keep | (how == stages.BY_ADDRESS)),
             "cluster": _where(~alone, names),
             "cluster_size": size,
-            "measured": pa.array(_measured(options)[how], pa.string(), mask=keep),
+            "measured": pa.array(measured_names(options)[how], pa.string(), mask=keep),
         },
         schema=DEDUP,
     )
 
 
-def _measured(options: Options) -> Any:
+def measured_names(options: Options) -> Any:
+    """What DEDUP says under `measured`, by the number that says how a twin was found."""
     names = ["", "bytes" if options.exact == "bytes" else "text", "signature", "shingles", "url"]
     return np.array(names, object)
 
