@@ -86,6 +86,8 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _run_loaded(args: argparse.Namespace, recipe: "Recipe", base: Path) -> int:
+    from glotmill.curate.dedup import summary
+    from glotmill.curate.dedup.summary_text import brief
     from glotmill.jobs.reporting import Reporter
     from glotmill.jobs.run import books_json, run_recipe
     from glotmill.jobs.settings import pairs
@@ -101,9 +103,13 @@ def _run_loaded(args: argparse.Namespace, recipe: "Recipe", base: Path) -> int:
         tasks=args.tasks,
         conf=pairs(args.conf, "--conf"),
     )
+    duplicates = summary.load(out) if recipe.dedup.mode != "off" else None
+    if duplicates is not None:
+        reporter.say(brief(duplicates))
     reporter.say(f"shards: {out / 'shards'}   report: {out / 'report.html'}")
     if args.json:
-        print(books_json(recipe.name, out, lines), flush=True)
+        more = {"duplicates": duplicates.counts()} if duplicates else {}
+        print(books_json(recipe.name, out, lines, more), flush=True)
     return 0
 
 

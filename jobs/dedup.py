@@ -3,7 +3,9 @@
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 from glotmill.jobs.one_step import OFF, run_job
 from glotmill.jobs.run import CURATION
@@ -21,6 +23,7 @@ _KEYS: tuple[tuple[str, tuple[str, ...] | None, str], ...] = (
     ("exact", ("text", "bytes", "url"), "what makes two documents exact duplicates"),
     ("scope", ("language", "source", "all"), "twins are sought within this"),
     ("compare", ("all", "index"), "with each other, too; or with the index and reference sources alone"),
+    ("unique-ids", ("true", "false"), "stop where a source with an id column holds one id twice"),
     ("max-removed-share", None, "stop, with examples, before a larger share is removed"),
 )
 _LISTS = (
@@ -64,6 +67,13 @@ class DedupOptions:
         sources = [{"name": "input", "path": "."}]
         recipe = with_sets(from_mapping({"name": "dedup", "sources": sources}, where="options of dedup"), args.set)
         return explanation(recipe.dedup)
+
+    def told(self, out: Path) -> tuple[str, Mapping[str, Any]]:
+        from glotmill.curate.dedup.summary import load
+        from glotmill.curate.dedup.summary_text import table
+
+        summary = load(out)
+        return (f"\n{table(summary)}", {"duplicates": summary.counts()}) if summary else ("", {})
 
 
 def main(argv: Sequence[str] | None = None) -> int:

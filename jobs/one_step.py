@@ -29,6 +29,9 @@ class Options(Protocol):
     def instead(self, args: argparse.Namespace) -> str | None:
         """What is printed when nothing is to be run."""
 
+    def told(self, out: Path) -> tuple[str, Mapping[str, Any]]:
+        """What is printed when all is done, and what --json tells beside the books."""
+
 
 def run_job(
     name: str,
@@ -75,8 +78,11 @@ def run_job(
     except GlotmillError as error:
         print(f"{name}: {error}", file=sys.stderr)
         return error.exit_code
+    text, more = options.told(args.output) if options else ("", {})
+    if text:
+        reporter.say(text)
     if args.json:
-        print(books_json(name, args.output, lines), flush=True)
+        print(books_json(name, args.output, lines, more), flush=True)
     return 0
 
 

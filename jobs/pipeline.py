@@ -59,6 +59,8 @@ def _bring_up_to_date(step: Step, state: State, spark: OpenSpark, reporter: Repo
         orphan.unlink(missing_ok=True)
     books = total(receipts.values())
     books.check(step.name)
+    if step.close is not None:
+        step.close(state)
     again = [receipts[item.unit.key] for item in due]
     line = StepLine(
         step.name,
@@ -100,12 +102,15 @@ def _do(step: Step, units: Sequence[Unit], state: State, spark: OpenSpark, repor
         session = spark()
 
         def tick(done: int, known: int) -> None:
-            watch.tasks_done, watch.tasks_known = done, known
+            watch.tasks_done, watch.tasks_known, watch.stage = done, known, state.doing
             if reporter.shows_bars:
                 _count_new(step, units, desk, state.ledger, seen, watch)
                 bar.show()
 
-        watched(session, f"{step.name}-{state.run}", lambda: step.act(session, state, units, desk), tick)
+        try:
+            watched(session, f"{step.name}-{state.run}", lambda: step.act(session, state, units, desk), tick)
+        finally:
+            state.does("")
 
 
 def _count_new(step: Step, units: Sequence[Unit], desk: Desk, ledger: Ledger, seen: set[str], watch: Watch) -> None:

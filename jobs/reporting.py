@@ -58,6 +58,7 @@ class Watch:
     bytes_in: int = 0
     tasks_done: int = 0
     tasks_known: int = 0
+    stage: str = ""  # of a step that has several
 
 
 class Reporter:
@@ -112,7 +113,8 @@ class Bar:
         rate = seen.bytes_in / MB / max(time.perf_counter() - self._started, 1e-9)
         books = seen.books
         bad, dropped = sum(books.quarantined.values()), sum(books.dropped.values())
-        shown = f"{done}/{total} {'tasks' if by_tasks else 'units'}  {books.records:,} in, {books.kept:,} kept"
+        shown = f"{seen.stage}  " if seen.stage else ""
+        shown += f"{done}/{total} {'tasks' if by_tasks else 'units'}  {books.records:,} in, {books.kept:,} kept"
         shown += f", {dropped:,} dropped" if dropped else ""
         shown += f", {bad:,} quarantined" if bad else ""
         shown += f"  {rate:,.1f} MB/s" if seen.bytes_in else ""

@@ -66,8 +66,8 @@ def run_recipe(
     return pipeline.run(state, make, spark=spark, reporter=reporter)
 
 
-def books_json(name: str, out: Path, lines: Sequence[StepLine]) -> str:
-    """One line: what became of every record, step by step."""
+def books_json(name: str, out: Path, lines: Sequence[StepLine], more: Mapping[str, Any] | None = None) -> str:
+    """One line: what became of every record, step by step, and more that a job tells."""
     told: dict[str, Any] = {
         "name": name,
         "output": str(out),
@@ -85,6 +85,7 @@ def books_json(name: str, out: Path, lines: Sequence[StepLine]) -> str:
             }
             for line in lines
         },
+        **(more or {}),
     }
     return json.dumps(told, ensure_ascii=False)
 

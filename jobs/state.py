@@ -32,6 +32,7 @@ class State:
         base: Folder that the recipe's relative paths start from.
         out: The output folder, absolute.
         tasks: Spark tasks a step uses at the most; None lets each step choose.
+        doing: What a step with several stages is at, for whoever watches.
     """
 
     recipe: Recipe
@@ -41,6 +42,11 @@ class State:
     run: str = field(default_factory=lambda: uuid.uuid4().hex)
     found: dict[str, Found] = field(default_factory=dict)
     ledger: Ledger = field(init=False)
+    doing: str = ""
+
+    def does(self, stage: str) -> None:
+        """Say what the running step is at."""
+        self.doing = stage
 
     def __post_init__(self) -> None:
         self.ledger = Ledger(self.out)
@@ -67,6 +73,15 @@ class State:
                 label = receipt.label if len(made) == 1 else f"{receipt.label}, part {number} of {len(made)}"
                 found[part["key"]] = Part(label, part["digest"])
         return found
+
+    def sources(self) -> dict[str, str]:
+        """By key, the source of each file of documents."""
+        return {
+            part["key"]: receipt.inputs[0].path.partition(":")[0]
+            for receipt in self.receipts("extract").values()
+            for part in receipt.facts["parts"]
+            if receipt.inputs
+        }
 
     def paths(self, step: str, suffix: str) -> list[Path]:
         """Files ending in `suffix` that the receipts of a step name, sorted."""

@@ -13,7 +13,7 @@ from glotmill.curate.extract import files
 from glotmill.curate.extract.unit import extract_unit
 from glotmill.curate.line_rules import line_rules
 from glotmill.jobs import plans
-from glotmill.jobs.dedup_step import dedup_options, find_duplicates
+from glotmill.jobs.dedup_step import dedup_options, find_duplicates, sum_up
 from glotmill.jobs.located import contents, located, recipe_rules
 from glotmill.jobs.state import State
 from glotmill.jobs.units import Desk, finish_empty, over_groups, over_units, raise_reported
@@ -51,6 +51,7 @@ class Step:
         act: Do some of them; returns when their receipts lie.
         config: JSON value of all settings that decide the result.
         code: Version of the code that makes it.
+        close: Called when every unit is done: brings a file up to date that sums them up.
     """
 
     name: str
@@ -59,6 +60,7 @@ class Step:
     act: Action
     config: Any
     code: str
+    close: Callable[[State], None] | None = None
 
 
 def over(work: Callable[[State], Any]) -> Action:
@@ -156,6 +158,7 @@ def dedup_step(state: State) -> Step:
         partial(find_duplicates, options=asked),
         [dedup.model_dump(mode="json", exclude={"lines", "substrings"}), sources],
         code_version(("glotmill.curate.dedup.spark", "glotmill.curate.dedup.write", "glotmill.jobs.dedup_step")),
+        sum_up,
     )
 
 

@@ -7,7 +7,7 @@ What can go wrong, sorted by who must act:
   x SchemaError       a batch lacks a column, or holds another type: fix the code or table that made it
   x LedgerError       the output folder contradicts its own receipts, or another run holds it
   x BooksError        a step lost or invented records: a bug of ours, never to be waved through
-  x GuardError        a step would remove more than the recipe allows: look at why, or allow it
+  x GuardError        a step would remove more than the recipe allows: look at the examples, then edit the recipe
   x ShardError        a shard, index or manifest is damaged or contradicts the others
 """
 
@@ -43,7 +43,7 @@ class BooksError(GlotmillError):
 
 
 class GuardError(GlotmillError):
-    """A step would remove more than the recipe allows; it wrote nothing."""
+    """A step would remove a larger share than the recipe allows; the message shows examples and says what to do."""
 
 
 class ShardError(GlotmillError):

@@ -215,6 +215,13 @@ class Dedup(_Section):
     compare: Literal["all", "index"] = Field(
         "all", description="all compares documents with each other, too; index with the index and `reference` alone"
     )
+    unique_ids: bool = Field(
+        True,
+        description=(
+            "a source with `columns.id` that holds one id twice stops the run before anything is compared; false takes "
+            "ids as they come"
+        ),
+    )
     max_removed_share: float | None = Field(
         None, ge=0, le=1, description="the run stops, with examples, before it would remove a larger share"
     )

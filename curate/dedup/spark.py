@@ -1,7 +1,7 @@
 """Deduplication on Spark: the stages of stages.py with a shuffle of blocks before each. Text never enters the JVM."""
 
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -58,6 +58,7 @@ def duplicates(
     options: Options,
     documents: int,
     edges_in_memory: int = EDGES_IN_MEMORY,
+    doing: Callable[[str], None] = lambda stage: None,
 ) -> Duplicates:
     """Find the duplicates among the documents of some files.
 
@@ -65,6 +66,7 @@ def duplicates(
         files: Keys of all files of OUT/signals, sorted.
         documents: How many documents they hold, about.
         edges_in_memory: Up to so many edges are united in one task, more of them by `connected`.
+        doing: Told what Spark is about to do.
 
     Cost: shuffles, each of packed records: of every document about 100 bytes and 8 a band (by text), 24 a band (by
     band key); of every document that shares a band its signature and shingles (by component); of every duplicate about
@@ -88,6 +90,7 @@ def duplicates(
         bands = of_kind(same, stages.BAND)
         buckets = kept(exchange(bands, partial(stages.buckets, options=options), parts=parts.bands))
         edges = of_kind(same, stages.EDGE).unionByName(of_kind(buckets, stages.EDGE))
+        doing("texts and buckets")
         nodes = _components(edges, edges_in_memory, out / SCRATCH)
         read = partial(stages.fetch, files=tuple(files), out=out, options=options, parts=parts)
         full = exchange(nodes, read, parts=max(1, min(len(files), 4 * parts.components)))
@@ -98,6 +101,7 @@ def duplicates(
     blocks = kept(exchange(stars, partial(stages.size, files=len(files)), parts=parts.stars))
     if counts is not None:
         blocks = blocks.unionByName(counts)
+    doing("signatures and verdicts" if options.fuzzy else "texts")
     found = Kinds()
     for data in of_kind(blocks, stages.COUNTS).select("data").toArrow()["data"]:
         found.add(stages.COUNTS, data.as_buffer())
@@ -108,12 +112,17 @@ def sizes(documents: int, options: Options, cores: int) -> Parts:
     """Into how many parts each shuffle goes: of about 64 MB, and enough for all cores where there is work for them."""
 
     def parts(bytes_a_document: int) -> int:
-        enough = min(cores, 1 + documents // 10_000)
-        return int(max(enough, -(-documents * bytes_a_document // _PART_BYTES)))
+        return parts_of(documents, bytes_a_document, cores)
 
     bands = options.bands if options.fuzzy else 0
     full = 4 * options.permutations + (_SHINGLE_BYTES if options.needs_sets else 0)
     return Parts(texts=parts(100 + 8 * bands), bands=parts(24 * bands), components=parts(full // 2), stars=parts(60))
+
+
+def parts_of(documents: int, bytes_a_document: int, cores: int) -> int:
+    """How many parts of about 64 MB."""
+    enough = min(cores, 1 + documents // 10_000)
+    return int(max(enough, -(-documents * bytes_a_document // _PART_BYTES)))
 
 
 def each_file(spark: SparkSession, files: int) -> DataFrame:

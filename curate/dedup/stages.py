@@ -321,7 +321,7 @@ def resolve(part: int, kinds: Kinds, *, options: Options, parts: Parts) -> Block
 
     similarity = np.ones(len(rep))
     similarity[goes] = numbers(fates["similarity"])[at[goes]]
-    how = np.full(len(rep), BY_ADDRESS if options.exact == "url" else kernel.TEXT, np.uint8)
+    how = np.full(len(rep), exact_how(options), np.uint8)
     how[goes] = numbers(fates["how"])[at[goes]]
     twin = of("rep", "twin")
     columns = [
@@ -357,7 +357,19 @@ def size(part: int, kinds: Kinds, *, files: int) -> Blocks:
     columns = [kept[here], sizes[here], least_alike[here]]
     leaders = pa.RecordBatch.from_arrays([pa.array(column) for column in columns], schema=STAYS)
     yield from spread(leaders, file[here].astype(np.int32), LEADER)
-    yield from told({"removed": int(count[~is_kept].sum() + (count[is_kept] - 1).sum())})
+    fuzzy = ~is_kept & is_fuzzy(numbers(star["how"]))
+    removed = int(count[~is_kept].sum() + (count[is_kept] - 1).sum())
+    yield from told({"removed": removed, "removed_fuzzy": int(count[fuzzy].sum())})
+
+
+def exact_how(options: Options) -> int:
+    """How documents with one key were found."""
+    return BY_ADDRESS if options.exact == "url" else kernel.TEXT
+
+
+def is_fuzzy(how: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
+    """Which ones were found by their likeness."""
+    return np.isin(how, (kernel.SIGNATURE, kernel.SHINGLES))
 
 
 def told(counts: dict[str, int]) -> Blocks:

@@ -12,13 +12,13 @@ from glotmill.curate.blocks.packed import Kinds, numbers
 from glotmill.curate.dedup import stages
 from glotmill.curate.dedup.documents import Documents, Ints, load, owners, to_hex
 from glotmill.curate.dedup.options import Options
-from glotmill.curate.kernels import leaders
 from glotmill.schemas.atomic import Transaction
 from glotmill.schemas.document import DEDUP
 from glotmill.schemas.parquet import write_table
 from glotmill.schemas.units import Books, Outcome, Unit
 
 LARGEST = 10  # clusters that are told of
+EXAMPLES = 2  # removed documents of each
 
 
 def write_dedup(unit: Unit, files: Transaction, part: int, kinds: Kinds, *, out: Path, options: Options) -> Outcome:
@@ -30,7 +30,8 @@ def write_dedup(unit: Unit, files: Transaction, part: int, kinds: Kinds, *, out:
 
     Returns:
         Books, the table's digest, and as facts: documents and removed ones by language and source, kept documents by
-        size of their cluster, the largest clusters, and in the first file what the whole run counted.
+        size of their cluster, the largest clusters with the documents here that are least like the one kept, and in the
+        first file what the whole run counted.
     """
     documents = load(unit.key, part, out, options)
     table = _table(documents, owners(documents, options), kinds, options)
@@ -54,14 +55,14 @@ def _table(documents: Documents, owner: Ints, kinds: Kinds, options: Options) ->
     twin = documents.id[owner]
     twin[gone, 0], twin[gone, 1] = (numbers(fates[f"twin_{half}"])[at[gone]] for half in ("high", "low"))
     similarity, size = np.ones(n), np.ones(n, np.int64)
-    how = np.full(n, stages.BY_ADDRESS if options.exact == "url" else leaders.TEXT, np.uint8)
+    how = np.full(n, stages.exact_how(options), np.uint8)
     size[known] = numbers(stays["size"])[at_stays[known]]
     own_and_known = known & is_own
     how[own_and_known] = numbers(stays["how"])[at_stays[own_and_known]]
     similarity[gone], size[gone], how[gone] = (numbers(fates[name])[at[gone]] for name in ("similarity", "size", "how"))
     alone = keep & (size == 1)
     names = to_hex(twin)
-    exact = np.isin(how, (leaders.TEXT, stages.BY_ADDRESS, leaders.KEPT))
+    exact = ~stages.is_fuzzy(how)
     return pa.table(
         {
             "id": documents.table["id"],
@@ -72,13 +73,14 @@ def _table(documents: Documents, owner: Ints, kinds: Kinds, options: Options) ->
             "similarity": pa.array(similarity, mask=keep | (how == stages.BY_ADDRESS)),
             "cluster": _where(~alone, names),
             "cluster_size": size,
-            "measured": pa.array(_measured(options)[how], pa.string(), mask=keep),
+            "measured": pa.array(measured_names(options)[how], pa.string(), mask=keep),
         },
         schema=DEDUP,
     )
 
 
-def _measured(options: Options) -> Any:
+def measured_names(options: Options) -> Any:
+    """What DEDUP says under `measured`, by the number that says how a twin was found."""
     names = ["", "bytes" if options.exact == "bytes" else "text", "signature", "shingles", "url"]
     return np.array(names, object)
 
@@ -105,12 +107,33 @@ def _facts(documents: Documents, table: pa.Table) -> dict[str, Any]:
     for row in joined.group_by(["language", "source"]).aggregate([("keep", "count"), ("keep", "sum")]).to_pylist():
         of = [row["keep_count"], row["keep_count"] - row["keep_sum"]]
         counts.setdefault(row["language"], {})[row["source"]] = of
-    kept = table.filter(table["keep"])
-    sizes = Counter(kept["cluster_size"].to_pylist())
-    clusters = kept.filter(pc.greater(kept["cluster_size"], 1)).select(["cluster_size", "id"])
-    largest = clusters.sort_by([("cluster_size", "descending"), ("id", "ascending")]).slice(0, LARGEST)
+    sizes = Counter(table.filter(table["keep"])["cluster_size"].to_pylist())
     return {
         "documents": {language: dict(sorted(of.items())) for language, of in sorted(counts.items())},
         "cluster_sizes": {str(size): count for size, count in sorted(sizes.items())},
-        "largest_clusters": [[row["cluster_size"], row["id"]] for row in largest.to_pylist()],
+        "largest_clusters": _largest(table),
     }
+
+
+def _largest(table: pa.Table) -> list[dict[str, Any]]:
+    """The largest clusters that have documents here. Sizes are those of the whole run, so that the run's largest are
+    among the largest of each file that they reach.
+    """
+    rows = table.filter(pc.greater(table["cluster_size"], 1))
+    clusters = rows.group_by("cluster").aggregate([("cluster_size", "max"), ("keep", "any")])
+    ranked = clusters.sort_by([("cluster_size_max", "descending"), ("cluster", "ascending")]).slice(0, LARGEST)
+    gone = rows.filter(pc.and_(pc.invert(rows["keep"]), pc.is_in(rows["cluster"], ranked["cluster"].combine_chunks())))
+    removed: dict[str, list[list[Any]]] = {}
+    for row in gone.sort_by([("similarity", "ascending"), ("id", "ascending")]).to_pylist():
+        of = removed.setdefault(row["cluster"], [])
+        if len(of) < EXAMPLES:
+            of.append([row["id"], row["measured"], row["similarity"]])
+    return [
+        {
+            "cluster": row["cluster"],
+            "size": row["cluster_size_max"],
+            "kept": row["keep_any"],
+            "removed": removed.get(row["cluster"], []),
+        }
+        for row in ranked.to_pylist()
+    ]
