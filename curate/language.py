@@ -91,6 +91,16 @@ def language(batch: pa.RecordBatch, *, model: str = COMBINED, windows: int = 3, 
     }
 
 
+@measure(reads=["text"], adds={field.name: field.type for field in language.adds})
+def no_language(batch: pa.RecordBatch) -> Columns:
+    """In place of `language`, where nobody asks for it: every text is und_Zyyy, with a score of 0."""
+    n = batch.num_rows
+    zeros = pa.array(np.zeros(n, np.float32))
+    script = pa.array([UNKNOWN_SCRIPT], pa.string()).take(pa.array(np.zeros(n, np.int8)))
+    name = pa.array([f"{UNKNOWN}_Zyyy"], pa.string()).take(pa.array(np.zeros(n, np.int8)))
+    return {"language": name, "script": script, "language_score": zeros, "language_lead": zeros}
+
+
 def _first(candidates: Candidates, script: str) -> Guess:
     """The best of candidates that are named and summed as ours are."""
     if not candidates:

@@ -9,11 +9,14 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from glotmill.curate.dedup.exact import text_hash
-from glotmill.curate.language import language
+from glotmill.curate.dedup.options import criteria, shingling
+from glotmill.curate.dedup.signature import minhash
+from glotmill.curate.identify.models import NONE
+from glotmill.curate.language import language, no_language
 from glotmill.curate.line_rules import line_rules
 from glotmill.curate.lines import count_cuts, line_cuts, without_cuts
 from glotmill.curate.measure import Measure, chain
-from glotmill.curate.signals import OF_TEXT, optional
+from glotmill.curate.signals import of_text, optional
 from glotmill.schemas.atomic import Transaction
 from glotmill.schemas.document import DOCUMENT
 from glotmill.schemas.parquet import write_table
@@ -28,13 +31,19 @@ _ROWS = 512  # rows in memory: documents may be megabytes each
 
 def measures(recipe: Recipe) -> tuple[Measure, ...]:
     """What a recipe has measured, in order; the first one says which lines are cut out."""
-    by = recipe.language
+    by, dedup = recipe.language, recipe.dedup
+    signed: tuple[Measure, ...] = ()
+    if dedup.mode == "fuzzy":
+        signed = (minhash(shingling=shingling(dedup), permutations=dedup.permutations, seed=dedup.seed),)
     return (
         line_cuts.bind(rules=line_rules(recipe.quality)),
-        language.bind(model=by.model, windows=by.windows, window_bytes=by.window_bytes),
-        *OF_TEXT,
+        no_language
+        if by.model == NONE
+        else language.bind(**by.model_dump(include={"model", "windows", "window_bytes"})),
+        *of_text(recipe.quality, needed=[column for column, _ in criteria(dedup.keep)]),
         *optional(recipe.quality),
-        text_hash,
+        text_hash.bind(raw=recipe.dedup.exact == "bytes"),
+        *signed,
     )
 
 

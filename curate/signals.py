@@ -1,5 +1,7 @@
 """The signals that rules may read: what documents are measured for."""
 
+from collections.abc import Iterable
+
 import pyarrow as pa
 
 from glotmill.curate.calibrate.unigrams import UNIGRAM, unigrams
@@ -10,6 +12,7 @@ from glotmill.curate.lines import line_cuts
 from glotmill.curate.measure import Measure
 from glotmill.curate.quality import quality
 from glotmill.curate.repetition import repetition
+from glotmill.curate.size import size
 from glotmill.curate.stop_words import stop_words
 from glotmill.curate.trained.classifier import classifier
 from glotmill.schemas.recipe import Quality
@@ -39,6 +42,18 @@ def names(quality: Quality) -> tuple[str, ...]:
     if quality.calibration is not None:
         found.append(UNIGRAM)
     return (*found, *(f"{name}_score" for name in quality.classifiers))
+
+
+def of_text(quality: Quality, *, needed: Iterable[str] = ()) -> tuple[Measure, ...]:
+    """The measures of every text; its size alone where a recipe asks for what is needed, and nothing else is.
+
+    Args:
+        needed: Columns that something other than a rule reads.
+    """
+    has_rules = quality.preset != "none" or quality.rules
+    if quality.signals == "all" or has_rules or not set(size.adds.names).issuperset(set(needed) & set(SIGNALS)):
+        return OF_TEXT
+    return (size,)
 
 
 def optional(quality: Quality) -> tuple[Measure, ...]:

@@ -5,7 +5,7 @@ from typing import Any
 
 from glotmill.curate.calibrate.folder import limits
 from glotmill.curate.calibrate.unigrams import UNIGRAMS
-from glotmill.curate.identify.models import BUILT_IN, language_model
+from glotmill.curate.identify.models import BUILT_IN, NONE, language_model
 from glotmill.curate.rules import RuleSet, ruleset
 from glotmill.curate.signals import optional
 from glotmill.curate.trained.classifier import fingerprint
@@ -35,7 +35,8 @@ def contents(recipe: Recipe) -> dict[str, Any]:
         RecipeError: one is absent, or isn't what it should be. Found here, before any work.
     """
     model, quality = recipe.language.model, recipe.quality
-    language_model(model)
+    if model != NONE:
+        language_model(model)
     optional(quality)
     return {
         "model": model if model in BUILT_IN else file_digest(Path(model)),

@@ -4,7 +4,7 @@ import argparse
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from glotmill.jobs.pipeline import MakeStep
 from glotmill.jobs.reporting import Reporter
@@ -14,7 +14,20 @@ from glotmill.schemas.errors import GlotmillError, RecipeError
 from glotmill.schemas.recipe import Recipe
 from glotmill.schemas.recipe_file import from_mapping, load, with_sets
 
-OFF: Mapping[str, Any] = {"quality": {"preset": "none"}, "dedup": {"mode": "off"}}
+OFF: Mapping[str, Any] = {"quality": {"preset": "none", "signals": "needed"}, "dedup": {"mode": "off"}}
+
+
+class Options(Protocol):
+    """What one job understands beside the options of all."""
+
+    def add(self, parser: argparse.ArgumentParser) -> None:
+        """Declare them."""
+
+    def sets(self, args: argparse.Namespace) -> list[str]:
+        """The recipe's keys that they stand for, as KEY=VALUE."""
+
+    def instead(self, args: argparse.Namespace) -> str | None:
+        """What is printed when nothing is to be run."""
 
 
 def run_job(
@@ -24,17 +37,29 @@ def run_job(
     argv: Sequence[str] | None,
     *,
     off: Mapping[str, Any] = {},  # noqa: B006 (never written)
+    options: Options | None = None,
 ) -> int:
     """Parse the options every job has, run `steps` on --input, and print the books.
 
     Args:
         off: Sections of the recipe that this job leaves to others, with their neutral values.
+        options: Options of this job alone.
 
     Returns:
         0 done, 1 failed, 2 the options or the input are wrong.
     """
-    args = _parser(name, description).parse_args(argv)
+    parser = _parser(name, description)
+    if options:
+        options.add(parser)
+    args = parser.parse_args(argv)
     try:
+        if options:
+            args.set = [*options.sets(args), *args.set]
+            if (text := options.instead(args)) is not None:
+                print(text, flush=True)
+                return 0
+        if args.output is None:
+            raise RecipeError("there is nowhere to write: give --output DIR")
         recipe, base = _recipe(name, args, off)
         reporter = Reporter(quiet=args.quiet or args.json)
         lines = run_recipe(
@@ -58,7 +83,7 @@ def run_job(
 def _parser(name: str, description: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog=name, description=description)
     parser.add_argument("--input", nargs="+", help="files, folders or globs: WARC, WET, HTML, JSONL, Parquet, text")
-    parser.add_argument("--output", type=Path, required=True, help="folder to bring up to date")
+    parser.add_argument("--output", type=Path, help="folder to bring up to date")
     parser.add_argument(
         "--recipe", type=Path, help="take this job's section, and without --input the sources, from here"
     )

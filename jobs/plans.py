@@ -6,7 +6,6 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from glotmill.curate.dedup.spark import exact_duplicates, no_duplicates
 from glotmill.curate.mix.plan import Plan
 from glotmill.curate.mix.spark import placed
 from glotmill.curate.rules import RuleSet
@@ -35,18 +34,8 @@ def signals(spark: SparkSession, state: State, units: Iterable[str] | None = Non
 
 
 def verdicts(spark: SparkSession, state: State, ruleset: RuleSet, units: Sequence[str] | None) -> DataFrame:
-    """id, source_id, the judgement's columns and unit; evaluated in the JVM, no shuffle."""
+    """The signals with the judgement's columns and unit; evaluated in the JVM, no shuffle."""
     return judge(signals(spark, state, units), ruleset.narrowed(_languages(state)))
-
-
-def duplicates(spark: SparkSession, state: State, ruleset: RuleSet) -> DataFrame:
-    """The dedup table of all documents that the rules keep: the rules are evaluated again, which spares a join."""
-    dedup = state.recipe.dedup
-    kept = judge(signals(spark, state), ruleset.narrowed(_languages(state))).where("keep")
-    if dedup.mode == "off":
-        return no_duplicates(kept)
-    sources = [source.name for source in state.recipe.sources]
-    return exact_duplicates(kept, scope=dedup.scope, keep=dedup.keep, sources=sources)
 
 
 def _languages(state: State) -> set[str]:

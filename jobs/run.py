@@ -12,7 +12,7 @@ from glotmill.jobs import pipeline, steps, token_steps
 from glotmill.jobs.pipeline import MakeStep
 from glotmill.jobs.report_step import report_step
 from glotmill.jobs.reporting import Reporter, StepLine
-from glotmill.jobs.session import session
+from glotmill.jobs.session import QUICK_BYTES, session
 from glotmill.jobs.state import State
 from glotmill.schemas.recipe import Recipe
 
@@ -56,7 +56,8 @@ def run_recipe(
 
     def spark() -> SparkSession:
         if not opened:
-            opened.append(session(f"glotmill {recipe.name}", master=master, conf=conf))
+            quick = sum(file.size for found in state.found.values() for file in found.files) < QUICK_BYTES
+            opened.append(session(f"glotmill {recipe.name}", master=master, conf=conf, quick=quick))
         return opened[0]
 
     state = State(recipe, base, out.absolute(), tasks)

@@ -13,11 +13,12 @@ from glotmill.curate.extract import files
 from glotmill.curate.extract.unit import extract_unit
 from glotmill.curate.line_rules import line_rules
 from glotmill.jobs import plans
+from glotmill.jobs.dedup_step import dedup_options, find_duplicates
 from glotmill.jobs.located import contents, located, recipe_rules
 from glotmill.jobs.state import State
 from glotmill.jobs.units import Desk, finish_empty, over_groups, over_units, raise_reported
 from glotmill.schemas.code import code_version
-from glotmill.schemas.document import DEDUP, VERDICT
+from glotmill.schemas.document import VERDICT
 from glotmill.schemas.ids import fingerprint
 from glotmill.schemas.units import Unit
 
@@ -115,7 +116,11 @@ def judge_step(state: State) -> Step:
     ruleset = recipe_rules(state)
 
     def act(spark: SparkSession, state: State, units: Sequence[Unit], desk: Desk) -> None:
-        judged = plans.verdicts(spark, state, ruleset, [unit.key for unit in units])
+        if not ruleset.rules:
+            work = partial(verdicts.keep_all, out=state.out)
+            raise_reported(over_units(spark, units, work, desk, tasks=state.tasks).toArrow())
+            return
+        judged = plans.verdicts(spark, state, ruleset, [unit.key for unit in units]).select(*VERDICT.names, "unit")
         raise_reported(over_groups(judged, units, verdicts.write_verdicts, desk).toArrow())
         finish_empty(units, VERDICT, verdicts.write_verdicts, desk, "judge")
 
@@ -131,6 +136,7 @@ def judge_step(state: State) -> Step:
 
 def dedup_step(state: State) -> Step:
     dedup = state.recipe.dedup
+    asked = dedup_options(state)
     sources = [source.name for source in state.recipe.sources]
 
     def units(state: State) -> list[Unit]:
@@ -143,18 +149,13 @@ def dedup_step(state: State) -> Step:
         )
         return [Unit("dedup", key, part.label, {}, (everything,)) for key, part in state.parts().items()]
 
-    def act(spark: SparkSession, state: State, units: Sequence[Unit], desk: Desk) -> None:
-        found = plans.duplicates(spark, state, recipe_rules(state))
-        raise_reported(over_groups(found, units, verdicts.write_dedup, desk).toArrow())
-        finish_empty(units, DEDUP, verdicts.write_dedup, desk, "dedup")
-
     return Step(
         "dedup",
         ("dedup",),
         units,
-        act,
+        partial(find_duplicates, options=asked),
         [dedup.model_dump(mode="json"), sources],
-        code_version(("glotmill.curate.dedup.spark", "glotmill.curate.verdicts", "glotmill.jobs.plans")),
+        code_version(("glotmill.curate.dedup.spark", "glotmill.curate.dedup.write", "glotmill.jobs.dedup_step")),
     )
 
 

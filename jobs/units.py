@@ -3,7 +3,7 @@
 import errno
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,8 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
+from glotmill.curate.blocks.packed import Kinds
+from glotmill.curate.blocks.spark import exchange
 from glotmill.schemas import errors
 from glotmill.schemas.atomic import RangeStamp, Transaction
 from glotmill.schemas.errors import GlotmillError, LedgerError
@@ -18,6 +20,7 @@ from glotmill.schemas.ledger import Ledger, Receipt, do_unit, unit_fingerprint
 from glotmill.schemas.units import Outcome, Unit
 
 Work = Callable[[Unit, Transaction], tuple[Outcome, tuple[RangeStamp, ...]]]
+PartWork = Callable[[Unit, Transaction, int, Kinds], Outcome]
 GroupWork = Callable[[Unit, Transaction, pa.Table], Outcome]
 
 _FULL_OR_CLOSED = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM)
@@ -89,6 +92,17 @@ def over_groups(table: DataFrame, units: Sequence[Unit], work: GroupWork, desk: 
         return pa.Table.from_batches([done])
 
     return rows.groupBy(by).applyInArrow(run, _REPORT)
+
+
+def over_parts(blocks: DataFrame, units: Mapping[int, Unit], work: PartWork, desk: Desk, *, tasks: int) -> DataFrame:
+    """Do a unit from the blocks of each part whose number `units` knows. One shuffle of `blocks`."""
+
+    def run(part: int, kinds: Kinds) -> Iterator[pa.RecordBatch]:
+        unit = units.get(part)
+        if unit is not None:
+            yield _report(unit, lambda unit: desk.do(unit, lambda u, f: (work(u, f, part, kinds), ())))
+
+    return exchange(blocks, run, parts=tasks, schema=_report_schema())
 
 
 def finish_empty(units: Sequence[Unit], schema: pa.Schema, work: GroupWork, desk: Desk, step: str) -> None:

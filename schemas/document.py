@@ -74,9 +74,10 @@ DEDUP = _schema(
     keep=pa.bool_(),
     kind_=pa.string(),  # exact, fuzzy, paragraph; null for a document without a twin
     twin_=pa.string(),  # id of the kept document this one repeats; null when kept
-    similarity_=pa.float64(),  # to the twin
+    similarity_=pa.float64(),  # Jaccard similarity to the twin, as measured; null for documents of one address
     cluster_=pa.string(),  # id of the kept document; null for a document without a twin
     cluster_size=pa.int64(),  # documents in the cluster, the kept one included; 1 without a twin
+    measured_=pa.string(),  # what told that it repeats its twin: text, bytes, url, signature, shingles; null when kept
 )
 
 KEPT = _schema(

@@ -75,7 +75,7 @@ class Language(_Section):
 
     model: str = Field(
         "combined",
-        description="combined (lid.176 and CLD2, calibrated), lid176, cld2, or the path of a fastText model",
+        description="combined (lid.176 and CLD2, calibrated), lid176, cld2, none, or the path of a fastText model",
     )
     window_bytes: int = Field(600, ge=64, description="UTF-8 bytes of each window of the text that the model reads")
     windows: int = Field(3, ge=1, description="windows, spread evenly over the text")
@@ -122,6 +122,10 @@ class Quality(_Section):
         default_factory=dict,
         description="reason: rule over one line, such as 'line_words < 3'; lines for which it holds are cut out",
     )
+    signals: Literal["all", "needed"] = Field(
+        "all",
+        description="needed leaves out the signals of a text's quality where there is no rule that could read them",
+    )
     calibration: str | None = Field(
         None, description="folder that `glotmill calibrate` wrote, relative to the recipe's folder: limits per language"
     )
@@ -133,14 +137,63 @@ class Quality(_Section):
 class Dedup(_Section):
     """Which documents repeat another one."""
 
-    mode: Literal["exact", "off"] = Field("exact", description="exact compares normalised text")
-    scope: Literal["all", "language", "source"] = Field("all", description="twins are sought within this")
-    keep: tuple[Literal["source_priority", "longest"], ...] = Field(
-        ("source_priority", "longest"),
+    mode: Literal["fuzzy", "exact", "off"] = Field(
+        "fuzzy",
+        description="fuzzy finds near duplicates by MinHash; exact compares what `exact` names, and nothing else",
+    )
+    exact: Literal["text", "bytes", "url"] = Field(
+        "text",
         description=(
-            "who stays, first criterion first; source_priority is the recipe's order of sources, "
-            "and ties go to the smallest id"
+            "what makes two documents exact duplicates: text (the same but for case, white space and Unicode form), "
+            "bytes, or url (text where a document has none)"
         ),
+    )
+    similarity: float = Field(
+        0.75, gt=0, le=1, description="a document is removed if it is measured at least so similar to one that stays"
+    )
+    shingles: Literal["auto", "words", "chars"] = Field(
+        "auto",
+        description=(
+            "what is compared: runs of words, or of code points; auto takes code points for texts in scripts without "
+            "spaces"
+        ),
+    )
+    shingle_words: int = Field(5, ge=1, le=100, description="words of a shingle")
+    shingle_chars: int = Field(8, ge=1, le=1000, description="code points of a shingle")
+    digits: Literal["keep", "mask"] = Field(
+        "keep", description="mask takes all numbers for equal: pages that differ in numbers alone are duplicates then"
+    )
+    permutations: int = Field(128, ge=16, le=4000, description="numbers of a signature")
+    bands: int | None = Field(None, ge=1, description="null chooses bands and rows for `similarity`")
+    rows: int | None = Field(None, ge=1, description="numbers of a band; null chooses")
+    seed: int = Field(1, ge=0, description="of the permutations: signatures of different seeds don't compare")
+    min_shingles: int = Field(
+        5, ge=1, description="documents with fewer are compared by their normalised text, and by nothing else"
+    )
+    verify: Literal["signature", "exact", "none"] = Field(
+        "signature",
+        description=(
+            "signature believes the estimate, and counts shingles where it is near `similarity`; exact always counts; "
+            "none believes a shared band, as other tools do"
+        ),
+    )
+    scope: Literal["language", "source", "all"] = Field("language", description="twins are sought within this")
+    keep: tuple[str, ...] = Field(
+        ("source_priority", "quality", "longest"),
+        description=(
+            "who stays, first criterion first: source_priority (the recipe's order of sources), quality (the margin "
+            "by which a document passed the rules), longest, shortest, newest, oldest, or 'SIGNAL desc', 'SIGNAL asc'; "
+            "ties go to the smallest hash of the text"
+        ),
+    )
+    reference: tuple[str, ...] = Field(
+        (), description="names of sources whose documents are never removed: what others repeat of them goes"
+    )
+    compare: Literal["all", "index"] = Field(
+        "all", description="all compares documents with each other, too; index with the index and `reference` alone"
+    )
+    max_removed_share: float | None = Field(
+        None, ge=0, le=1, description="the run stops, with examples, before it would remove a larger share"
     )
 
 

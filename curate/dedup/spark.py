@@ -1,72 +1,201 @@
-"""Exact duplicates on Spark: small columns only, ties by id, so the answer doesn't depend on partitioning."""
+"""Deduplication on Spark: the stages of stages.py with a shuffle of blocks before each. Text never enters the JVM."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
 
-from pyspark.sql import Column, DataFrame, Window
+import pyarrow as pa
+from pyspark import StorageLevel
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import from_arrow_schema
 
-SCOPES = {"all": (), "language": ("language",), "source": ("source",)}
+from glotmill.curate.blocks.packed import BLOCK, Kinds, numbers, pack, unpack
+from glotmill.curate.blocks.spark import exchange, few_rows_at_once, of_items
+from glotmill.curate.dedup import stages
+from glotmill.curate.dedup.options import Options
+from glotmill.curate.dedup.stages import Parts
+
+EDGES_IN_MEMORY = 16 << 20  # 2^24 edges take 1.2 GB in the one task that unites them
+_EDGE_BYTES = 16
+_PART_BYTES = 64 << 20
+_ROUNDS = 100
+_SHINGLE_BYTES = 4096  # of a document's shingles, on average
+_LEVEL = StorageLevel.MEMORY_AND_DISK
 
 
-def exact_duplicates(
-    signals: DataFrame, *, scope: str, keep: Sequence[str], sources: Sequence[str], unit: str = "unit"
-) -> DataFrame:
-    """Which of the documents in `signals` repeat another one's normalised text.
+@dataclass(slots=True)
+class Duplicates:
+    """What was found, before anything is written.
 
     Args:
-        signals: id, source_id, source, language, chars, text_hash, and the column named by `unit`.
-        scope: all, language or source: twins are sought within this.
-        keep: Criteria for who stays, first one first: source_priority (the order of `sources`), longest.
-        sources: Names, most trusted first.
-
-    Returns:
-        The columns of schemas.document.DEDUP and `unit`, one row a document.
-
-    Cost: one shuffle of (id, hash, criteria, unit) by hash; no text. A hash that occurs a million times is one
-    group of a million small rows: sorted by Spark on disk, never held in memory.
+        blocks: Rows of BLOCK: FATE and LEADER to the files of the documents, COUNTS to the first file.
+        counts: Of the whole run; see `stages.told`.
+        held: What is cached; `release` lets go of it.
     """
-    group = Window.partitionBy("text_hash", *SCOPES[scope])
-    order = [*(_criterion(name, sources) for name in keep), F.col("id")]
-    ranked = signals.select(
-        "id",
-        "source_id",
-        unit,
-        F.first("id").over(group.orderBy(*order)).alias("leader"),
-        F.count("*").over(group).alias("cluster_size"),
+
+    blocks: DataFrame
+    counts: dict[str, int]
+    held: list[DataFrame] = field(default_factory=list)
+
+    def release(self) -> None:
+        for frame in self.held:
+            frame.unpersist()
+
+
+def duplicates(
+    spark: SparkSession,
+    files: Sequence[str],
+    *,
+    out: Path,
+    options: Options,
+    documents: int,
+    edges_in_memory: int = EDGES_IN_MEMORY,
+) -> Duplicates:
+    """Find the duplicates among the documents of some files.
+
+    Args:
+        files: Keys of all files of OUT/signals, sorted.
+        documents: How many documents they hold, about.
+        edges_in_memory: Up to so many edges are united in one task, more of them by `connected`.
+
+    Cost: shuffles, each of packed records: of every document about 100 bytes and 8 a band (by text), 24 a band (by
+    band key); of every document that shares a band its signature and shingles (by component); of every duplicate about
+    60 bytes, three times.
+    """
+    few_rows_at_once(spark)
+    held: list[DataFrame] = []
+
+    def kept(frame: DataFrame) -> DataFrame:
+        held.append(frame.persist(_LEVEL))
+        return held[-1]
+
+    parts = sizes(documents, options, spark.sparkContext.defaultParallelism)
+    signed = of_items(
+        spark, list(enumerate(files)), partial(stages.sign, out=out, options=options, parts=parts), tasks=None
     )
-    stays = F.col("id") == F.col("leader")
-    repeated = F.col("cluster_size") > 1
-    return ranked.select(
-        "id",
-        "source_id",
-        stays.alias("keep"),
-        F.when(repeated, F.lit("exact")).alias("kind"),
-        F.when(~stays, F.col("leader")).alias("twin"),
-        F.when(~stays, F.lit(1.0)).alias("similarity"),
-        F.when(repeated, F.col("leader")).alias("cluster"),
-        "cluster_size",
-        unit,
+    same = kept(exchange(signed, partial(stages.same, options=options, parts=parts), parts=parts.texts))
+    fates = of_kind(same, stages.MEMBER)
+    counts = None
+    if options.fuzzy:
+        bands = of_kind(same, stages.BAND)
+        buckets = kept(exchange(bands, partial(stages.buckets, options=options), parts=parts.bands))
+        edges = of_kind(same, stages.EDGE).unionByName(of_kind(buckets, stages.EDGE))
+        nodes = _components(edges, edges_in_memory)
+        read = partial(stages.fetch, files=tuple(files), out=out, options=options, parts=parts)
+        full = exchange(nodes, read, parts=max(1, min(len(files), 4 * parts.components)))
+        decided = kept(exchange(full, partial(stages.decide, options=options, parts=parts), parts=parts.components))
+        fates = fates.unionByName(of_kind(decided, stages.FATE))
+        counts = of_kind(buckets, stages.COUNTS).unionByName(of_kind(decided, stages.COUNTS))
+    stars = exchange(fates, partial(stages.resolve, options=options, parts=parts), parts=parts.stars)
+    blocks = kept(exchange(stars, partial(stages.size, files=len(files)), parts=parts.stars))
+    if counts is not None:
+        blocks = blocks.unionByName(counts)
+    found = Kinds()
+    for data in of_kind(blocks, stages.COUNTS).select("data").toArrow()["data"]:
+        found.add(stages.COUNTS, data.as_buffer())
+    return Duplicates(blocks, stages.total(found), held)
+
+
+def sizes(documents: int, options: Options, cores: int) -> Parts:
+    """Into how many parts each shuffle goes: of about 64 MB, and enough for all cores where there is work for them."""
+
+    def parts(bytes_a_document: int) -> int:
+        enough = min(cores, 1 + documents // 10_000)
+        return int(max(enough, -(-documents * bytes_a_document // _PART_BYTES)))
+
+    bands = options.bands if options.fuzzy else 0
+    full = 4 * options.permutations + (_SHINGLE_BYTES if options.needs_sets else 0)
+    return Parts(texts=parts(100 + 8 * bands), bands=parts(24 * bands), components=parts(full // 2), stars=parts(60))
+
+
+def each_file(spark: SparkSession, files: int) -> DataFrame:
+    """A block without records for each file, so that a file about which nothing is told is a part, too."""
+    nothing = pack(pa.RecordBatch.from_pylist([], schema=stages.GONE))
+    return spark.range(files).select(
+        F.col("id").cast("int").alias("part"), F.lit(stages.FATE).alias("kind"), F.lit(nothing).alias("data")
     )
 
 
-def no_duplicates(signals: DataFrame, *, unit: str = "unit") -> DataFrame:
-    """The same table when deduplication is off: everybody stays. No shuffle."""
-    nothing = F.lit(None)
-    return signals.select(
-        "id",
-        "source_id",
-        F.lit(True).alias("keep"),
-        nothing.cast("string").alias("kind"),
-        nothing.cast("string").alias("twin"),
-        nothing.cast("double").alias("similarity"),
-        nothing.cast("string").alias("cluster"),
-        F.lit(1).cast("bigint").alias("cluster_size"),
-        unit,
-    )
+def of_kind(blocks: DataFrame, kind: str) -> DataFrame:
+    return blocks.where(F.col("kind") == kind)
 
 
-def _criterion(name: str, sources: Sequence[str]) -> Column:
-    if name == "longest":
-        return F.col("chars").desc()
-    ranks = F.create_map(*(part for rank, source in enumerate(sources) for part in (F.lit(source), F.lit(rank))))
-    return F.coalesce(ranks[F.col("source")], F.lit(len(sources))).asc()
+def _components(edges: DataFrame, in_memory: int) -> DataFrame:
+    """NODE blocks: each node that has an edge, with its component, to its file."""
+    size = edges.agg(F.coalesce(F.sum(F.length("data")), F.lit(0))).first()
+    count = (size[0] if size else 0) // _EDGE_BYTES
+    if count > in_memory:
+        rows = edges.mapInArrow(_edge_rows, "node long, root long")
+        return connected(rows).mapInArrow(_node_blocks, from_arrow_schema(BLOCK))
+    groups = count // (in_memory // 4)
+    if groups > 1:
+        spread = edges.withColumn("part", F.pmod(F.xxhash64("data"), F.lit(groups)).cast("int"))
+        edges = exchange(spread, stages.forest, parts=groups)
+    return exchange(edges.withColumn("part", F.lit(0)), stages.assigned, parts=1)
+
+
+def _edge_rows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        for data in batch["data"]:
+            yield unpack(data.as_buffer())
+
+
+def _node_blocks(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        yield from stages.to_files(numbers(batch["node"]), numbers(batch["root"]))
+
+
+def connected(edges: DataFrame) -> DataFrame:
+    """node, root: each node of some edges with the smallest node that is connected with it, that one included.
+
+    Alternating large-star and small-star (Kiveris et al. 2014, "Connected components in MapReduce and beyond"): every
+    step shuffles the edges once, by node, and gives at most as many; O(log^2 n) steps, in practice about ten.
+
+    Args:
+        edges: node, root: long, any.
+
+    Raises:
+        AssertionError: The stars still change after 100 rounds, or what came out are no stars.
+    """
+    edges = edges.where("node != root").distinct().persist(_LEVEL)
+    before = _state(edges)
+    for _ in range(_ROUNDS):
+        stars = _small_star(_large_star(edges)).persist(_LEVEL)
+        after = _state(stars)
+        edges.unpersist()
+        edges = stars
+        if after == before:
+            break
+        before = after
+    else:
+        raise AssertionError(f"connected components still change after {_ROUNDS} rounds: report it with the input")
+    roots = edges.select(F.col("root").alias("node")).distinct()
+    assert roots.join(edges, "node", "left_semi").isEmpty(), "connected components ended in no stars"
+    return edges.unionByName(roots.select("node", F.col("node").alias("root")))
+
+
+def _state(edges: DataFrame) -> Any:
+    """What two equal sets of edges share."""
+    return edges.agg(
+        F.count("*"), F.sum(F.xxhash64("node", "root").cast("decimal(38,0)")), F.bit_xor(F.xxhash64("root", "node"))
+    ).first()
+
+
+def _large_star(edges: DataFrame) -> DataFrame:
+    """Every larger neighbour of a node is connected to the smallest of it and its neighbours."""
+    both = edges.unionByName(edges.select(F.col("root").alias("node"), F.col("node").alias("root")))
+    least = both.groupBy("node").agg(F.min("root").alias("least"))
+    least = least.select("node", F.least("node", "least").alias("least"))
+    found = both.join(least, "node").where("root > node")
+    return found.select(F.col("root").alias("node"), F.col("least").alias("root")).distinct()
+
+
+def _small_star(edges: DataFrame) -> DataFrame:
+    """A node and its smaller neighbours are connected to the smallest of them."""
+    down = edges.select(F.greatest("node", "root").alias("node"), F.least("node", "root").alias("root"))
+    least = down.groupBy("node").agg(F.min("root").alias("least"))
+    found = down.join(least, "node").select(F.col("root").alias("node"), F.col("least").alias("root"))
+    return found.unionByName(least.select("node", F.col("least").alias("root"))).where("node != root").distinct()

@@ -19,7 +19,8 @@ from glotmill.schemas.errors import RecipeError
 COMBINED = "combined"
 LID176 = "lid176"
 CLD2 = "cld2"
-BUILT_IN = (COMBINED, LID176, CLD2)
+NONE = "none"  # no model is asked
+BUILT_IN = (COMBINED, LID176, CLD2, NONE)
 
 _MAGIC, _VERSION = 793712314, 12
 _HIERARCHICAL = 1

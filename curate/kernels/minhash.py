@@ -1,62 +1,79 @@
-"""MinHash signatures of runs of units."""
+"""MinHash signatures of sets of hashes, and the keys of their bands."""
 
 import numpy as np
 import numpy.typing as npt
 
 from glotmill.curate.kernels.compiled import kernel
-from glotmill.curate.kernels.pieces import Pieces
-from glotmill.curate.kernels.scan import WORD
+from glotmill.curate.kernels.shingles import Bounds, Hashes
 
 Signatures = npt.NDArray[np.uint32]
-_BASE = np.uint64(0xD6E8FEB86659FD93)
-_INVERSE = np.uint64(pow(0xD6E8FEB86659FD93, -1, 2**64))  # of the base, modulo 2^64
 
 
-def signatures(pieces: Pieces, *, permutations: int, words: int, seed: int) -> Signatures:
-    """uint32 (n, permutations): for each permutation the smallest image of the text's shingles.
+def signatures(hashes: Hashes, bounds: Bounds, *, permutations: int, seed: int) -> Signatures:
+    """uint32 (n, permutations): for each permutation the smallest image of a text's hashes.
 
-    A shingle is a run of units that weigh `words` words, as in `ngrams.repeats`; a text shorter than that is one
-    shingle. A text without units has 2^32 - 1 everywhere. A shingle's 64-bit hash is mixed down to 32 bits, x;
-    permutation k maps it to a_k x + b_k mod 2^32, a_k odd (Broder et al. 2000, "Min-wise independent permutations",
-    section 5, has linear permutations modulo a prime; modulo a power of two they are one vector instruction).
+    A text without hashes has 2^32 - 1 everywhere. A 64-bit hash is mixed down to 32 bits, x; permutation k maps it to
+    a_k x + b_k mod 2^32, a_k odd (Broder et al. 2000, "Min-wise independent permutations", section 5, has linear
+    permutations modulo a prime; modulo a power of two they are one vector instruction).
+
+    Args:
+        hashes, bounds: As `shingles` gives them: all texts' hashes, and n + 1 bounds.
     """
     random = np.random.Generator(np.random.PCG64(seed))
     factors = random.integers(0, 2**32, permutations, np.uint32) | np.uint32(1)
     terms = random.integers(0, 2**32, permutations, np.uint32)
-    found: Signatures = _signatures(
-        pieces.unit_bounds, pieces.unit_hash, pieces.unit_weight, factors, terms, words * WORD
-    )
+    found: Signatures = _signatures(hashes, bounds, factors, terms)
     return found
 
 
+BAND_BITS = 12  # of a key, its first: the band
+
+
+def band_keys(signatures: Signatures, scopes: Hashes, *, bands: int, rows: int) -> Hashes:
+    """uint64 (n, bands): equal for two texts of one scope whose signatures agree in all rows of a band.
+
+    A key begins with BAND_BITS of the band's number, so that keys in their order are parted by band; the rest is a
+    hash. Two different buckets share a key by chance (2^-52 a pair), which costs a comparison.
+
+    Args:
+        signatures: (n, at least bands * rows).
+        scopes: (n,), a hash of what a text may be compared within.
+    """
+    found: Hashes = _band_keys(signatures, scopes, bands, rows)
+    return found
+
+
+def key_of(band: int, hashes: Hashes) -> Hashes:
+    """uint64 (n,): keys of a band whose buckets are known by a hash, such as one of the whole text."""
+    return (np.uint64(band) << np.uint64(64 - BAND_BITS)) | (hashes >> np.uint64(BAND_BITS))
+
+
 @kernel
-def _signatures(bounds, hashes, weights, factors, terms, wanted):  # type: ignore[no-untyped-def]
+def _signatures(hashes, bounds, factors, terms):  # type: ignore[no-untyped-def]
     n, size = len(bounds) - 1, len(factors)
     out = np.full((n, size), np.uint32(0xFFFFFFFF))
     row = np.empty(size, np.uint32)
     for d in range(n):
         row[:] = np.uint32(0xFFFFFFFF)
-        end = bounds[d + 1]
-        e = bounds[d]
-        weight = np.int64(0)
-        h = np.uint64(0)  # of units i to e
-        power = np.uint64(1)  # of the base, to the units in the run
-        for i in range(bounds[d], end):
-            while weight < wanted and e < end:
-                h = h * _BASE + hashes[e]
-                power = power * _BASE
-                weight += weights[e]
-                e += 1
-            if weight < wanted and i > bounds[d]:
-                break
-            x = h ^ (h >> np.uint64(32))
-            x *= np.uint64(0x9E3779B97F4A7C15)
-            low = np.uint32(x >> np.uint64(32))
+        for i in range(bounds[d], bounds[d + 1]):
+            low = np.uint32(hashes[i] >> np.uint64(32))
             for k in range(size):
                 row[k] = min(row[k], np.uint32(factors[k] * low + terms[k]))
-            # the first unit leaves the run
-            power = power * _INVERSE
-            h -= hashes[i] * power
-            weight -= weights[i]
         out[d] = row
+    return out
+
+
+@kernel
+def _band_keys(signatures, scopes, bands, rows):  # type: ignore[no-untyped-def]
+    out = np.empty((len(signatures), bands), np.uint64)
+    for d in range(len(signatures)):
+        for band in range(bands):
+            h = scopes[d] ^ (np.uint64(band + 1) * np.uint64(0x9E3779B97F4A7C15))
+            for k in range(band * rows, (band + 1) * rows):
+                h ^= np.uint64(signatures[d, k])
+                h *= np.uint64(0xFF51AFD7ED558CCD)
+                h ^= h >> np.uint64(32)
+            h *= np.uint64(0xC4CEB9FE1A85EC53)
+            h ^= h >> np.uint64(33)
+            out[d, band] = (np.uint64(band) << np.uint64(64 - BAND_BITS)) | (h >> np.uint64(BAND_BITS))
     return out
