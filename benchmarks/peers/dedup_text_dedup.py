@@ -1,6 +1,5 @@
 """text-dedup: its MinHash with the parameters of its sample configuration, one process."""
 
-import json
 from functools import partial
 from pathlib import Path
 
@@ -19,7 +18,7 @@ def dedup(path: Path, work: Path, *, check: bool) -> str:
         [input]
         input_type = "local_files"
         file_type = "json"
-        read_arguments = {{ path = "json", data_files = {json.dumps(str(path))}, split = "train", cache_dir = "{work}/cache" }}
+        read_arguments = {{ path = "json", data_files = "{path}", split = "train", cache_dir = "{work}/cache" }}
         [algorithm]
         algorithm_name = "minhash"
         text_column = "text"
@@ -40,8 +39,8 @@ def dedup(path: Path, work: Path, *, check: bool) -> str:
     write_kept(columns, work)
     algorithm = config.algorithm
     return (
-        f"num_perm={PERMUTATIONS}, threshold={THRESHOLD}: {algorithm.bands} bands of {algorithm.rows} by its optimiser; "
-        f"5-grams split at \\W; min_length {algorithm.min_length}; " + ("verified" if check else "not verified")
+        f"num_perm={PERMUTATIONS}, threshold={THRESHOLD}: {algorithm.bands} bands of {algorithm.rows} by its "
+        f"optimiser; 5-grams split at \\W; min_length {algorithm.min_length}; " + ("verified" if check else "not verified")
     )
 
 
