@@ -11,22 +11,28 @@ from glotmill.schemas.document import DROPPED, EXCERPT_CHARS, KEPT
 from glotmill.schemas.edits import apply_edits
 from glotmill.schemas.errors import SchemaError
 from glotmill.schemas.parquet import write_table
+from glotmill.schemas.reasons import Related
 from glotmill.schemas.units import Books, Outcome, Unit
 
 _FROM_DOCUMENTS = ["id", "source_id", "source", "domain", "record", "url", "text"]
 
 
-def cut_unit(unit: Unit, files: Transaction, *, out: Path) -> tuple[Outcome, tuple[()]]:
+def cut_unit(unit: Unit, files: Transaction, *, out: Path, repeats: bool = False) -> tuple[Outcome, tuple[()]]:
     """Part the documents of a unit into kept/ and dropped/; texts stay in documents/, whoever was dropped.
 
-    Reads documents, signals, verdicts and dedup of the same unit. Both outputs are sorted by id, so that they don't
-    depend on how the input was read.
+    Reads documents, signals, verdicts and dedup of the same unit, and its repeats where there are any. Both outputs are
+    sorted by id, so that they don't depend on how the input was read.
+
+    Args:
+        repeats: Repeated pieces are cut out of the kept documents; one of which nothing is left is dropped.
 
     Raises:
         SchemaError: A document has no verdict, or a document that the judgement kept is unknown to dedup.
     """
     fates = _fates(unit, out)
     cuts = pq.read_table(out / "signals" / f"{unit.key}.parquet", columns=["id", "cuts"]).combine_chunks()
+    if repeats:
+        fates, cuts = _with_repeats(fates, cuts, unit, out)
     books = Books()
     kept, dropped = [], []
     source = pq.ParquetFile(out / "documents" / f"{unit.key}.parquet", memory_map=True)
@@ -92,6 +98,28 @@ def _fates(unit: Unit, out: Path) -> pa.Table:
             "similarity": fates["similarity"],
         }
     )
+
+
+def _with_repeats(fates: pa.Table, cuts: pa.Table, unit: Unit, out: Path) -> tuple[pa.Table, pa.Table]:
+    """`fates` and `cuts`, with what is cut out of kept documents because others have it, too.
+
+    A document that this empties is dropped; its excerpt shows the text before.
+    """
+    repeats = pq.read_table(out / "repeats" / f"{unit.key}.parquet").combine_chunks()
+    if repeats.num_rows != pc.sum(fates["keep"]).as_py():
+        raise SchemaError(f"repeats/ and dedup/ differ for {unit.label}: delete OUT/repeats and run again")
+    at = pc.index_in(fates["id"], value_set=repeats["id"].combine_chunks())
+    empty = pc.fill_null(repeats["empty"].take(at), False)
+    changed = {
+        "bytes": pc.if_else(empty, fates["bytes"], pc.coalesce(repeats["bytes"].take(at), fates["bytes"])),
+        "keep": pc.and_(fates["keep"], pc.invert(empty)),
+        "reason": pc.if_else(empty, str(Related.REPEATED_TEXT), fates["reason"]),
+    }
+    for name, column in changed.items():
+        fates = fates.set_column(fates.schema.get_field_index(name), name, column)
+    stays = repeats.filter(pc.invert(repeats["empty"])).select(["id", "cuts"])
+    others = cuts.filter(pc.invert(pc.is_in(cuts["id"], value_set=stays["id"].combine_chunks())))
+    return fates, pa.concat_tables([stays.cast(others.schema), others]).combine_chunks()
 
 
 def _with(documents: pa.Table, table: pa.Table, unit: Unit) -> pa.Table:

@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 
 from glotmill.jobs import pipeline, steps, token_steps
 from glotmill.jobs.pipeline import MakeStep
+from glotmill.jobs.repeats_step import repeats_step
 from glotmill.jobs.report_step import report_step
 from glotmill.jobs.reporting import Reporter, StepLine
 from glotmill.jobs.session import QUICK_BYTES, session
@@ -21,6 +22,7 @@ CURATION: tuple[MakeStep, ...] = (
     steps.measure_step,
     steps.judge_step,
     steps.dedup_step,
+    repeats_step,
     steps.cut_step,
 )
 TOKENS: tuple[MakeStep, ...] = (

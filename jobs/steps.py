@@ -154,18 +154,20 @@ def dedup_step(state: State) -> Step:
         ("dedup",),
         units,
         partial(find_duplicates, options=asked),
-        [dedup.model_dump(mode="json"), sources],
+        [dedup.model_dump(mode="json", exclude={"lines", "substrings"}), sources],
         code_version(("glotmill.curate.dedup.spark", "glotmill.curate.dedup.write", "glotmill.jobs.dedup_step")),
     )
 
 
 def cut_step(state: State) -> Step:
-    upstream = (("measure", "signals"), ("judge", "verdicts"), ("dedup", "dedup"))
+    repeats = state.recipe.dedup.cuts_repeats
+    upstream: tuple[tuple[str, str], ...] = (("measure", "signals"), ("judge", "verdicts"), ("dedup", "dedup"))
+    upstream += (("repeats", "repeats"),) if repeats else ()
     return Step(
         "cut",
         ("kept", "dropped"),
         partial(following, "cut", upstream),
-        over(lambda state: partial(cut_unit, out=state.out)),
+        over(lambda state: partial(cut_unit, out=state.out, repeats=repeats)),
         None,
         code_version(("glotmill.curate.cut",)),
     )

@@ -42,7 +42,7 @@ EDIT = pa.struct(  # one span of a text that is left out
     [
         pa.field("start", pa.int32()),  # in bytes of the UTF-8 text
         pa.field("end", pa.int32()),  # one past the last byte
-        pa.field("reason", pa.string()),  # of the line rule
+        pa.field("reason", pa.string()),  # of the line rule; or repeated_line, repeated_text
     ]
 )
 EDITS = pa.list_(EDIT)  # of one text: in their order, disjoint, none empty
@@ -80,6 +80,13 @@ DEDUP = _schema(
     measured_=pa.string(),  # what told that it repeats its twin: text, bytes, url, signature, shingles; null when kept
 )
 
+REPEATS = _schema(
+    id=pa.string(),
+    cuts=EDITS,  # of the text in documents/: the line rules' and what repeats other documents, together
+    bytes=pa.int64(),  # UTF-8 bytes of what they leave
+    empty=pa.bool_(),  # what repeats other documents was all there was, but for white space
+)
+
 KEPT = _schema(
     id=pa.string(),
     source_id_=pa.string(),
@@ -87,7 +94,7 @@ KEPT = _schema(
     language=pa.string(),
     domain=pa.string(),
     bytes=pa.int64(),  # UTF-8 bytes of the text without its cuts
-    cuts=EDITS,  # what line rules cut out of the text in documents/; the rest is what is tokenized
+    cuts=EDITS,  # what line rules and dedup cut out of the text in documents/; the rest is what is tokenized
 )
 
 DROPPED = _schema(

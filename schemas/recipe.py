@@ -134,6 +134,29 @@ class Quality(_Section):
     )
 
 
+class Lines(_Section):
+    """Lines that many documents repeat: the first ones keep theirs."""
+
+    within: Literal["host", "source", "all"] = Field(
+        "host", description="whose documents are compared; a document without a url belongs to a host of its source"
+    )
+    keep: int = Field(1, ge=1, description="documents that keep the line, by the order of sources, then of ids")
+    min_documents: int = Field(3, ge=2, description="a line that fewer documents have is left alone")
+    min_words: float = Field(4.0, ge=0, description="a shorter line is left alone; as the signal line_words counts")
+    min_chars: int = Field(0, ge=0, description="a line of fewer code points is left alone")
+
+
+class Substrings(_Section):
+    """Long stretches of text that an earlier document has, too: their sentences are cut out."""
+
+    units: int = Field(
+        50,
+        ge=8,
+        le=10_000,
+        description="words that two documents share in a row; where no space parts them, as many letters as that takes",
+    )
+
+
 class Dedup(_Section):
     """Which documents repeat another one."""
 
@@ -195,6 +218,15 @@ class Dedup(_Section):
     max_removed_share: float | None = Field(
         None, ge=0, le=1, description="the run stops, with examples, before it would remove a larger share"
     )
+    lines: Lines | None = Field(None, description="cut out lines that many documents repeat; null leaves them")
+    substrings: Substrings | None = Field(
+        None, description="cut out sentences within long stretches that an earlier document has; null leaves them"
+    )
+
+    @property
+    def cuts_repeats(self) -> bool:
+        """Whether the texts of kept documents are compared piece by piece."""
+        return self.lines is not None or self.substrings is not None
 
 
 class Mix(_Section):

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
+from types import UnionType
 from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
@@ -144,6 +145,8 @@ def section(place: Place) -> type[BaseModel] | None:
         else:
             fields = kind.model_fields if _is_model(kind) else {}
             kind = fields[step].annotation if step in fields else None
+        if get_origin(kind) is UnionType and len(models := [arg for arg in get_args(kind) if _is_model(arg)]) == 1:
+            kind = models[0]  # a section or null
     return kind if _is_model(kind) else None
 
 

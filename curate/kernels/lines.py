@@ -173,14 +173,14 @@ def _spans(data, offsets, bounds, line_start, line_end, why, most):  # type: ign
                 continue
             floor = np.int64(line_end[k - 1]) if k > bounds[d] else base
             i = np.int64(line_start[k])
-            while i > floor and not _after_break(data, i, floor):
+            while i > floor and not after_break(data, i, floor):
                 i -= 1
             end = np.int64(offsets[d + 1])
             j = np.int64(line_end[k])
             floor = j
             while j < end:
                 j += 1
-                if _after_break(data, j, floor):
+                if after_break(data, j, floor):
                     j += data[j - 1] == 13 and j < end and data[j] == 10
                     break
             if i == last and reasons[s - 1] == why[k]:
@@ -196,7 +196,7 @@ def _spans(data, offsets, bounds, line_start, line_end, why, most):  # type: ign
 
 
 @kernel
-def _after_break(data, i, floor):  # type: ignore[no-untyped-def]
+def after_break(data, i, floor):  # type: ignore[no-untyped-def]
     """Whether a line break ends at byte `i`; all bytes from `floor` on are white space."""
     if i <= floor:
         return False

@@ -181,7 +181,7 @@ def _group(  # type: ignore[no-untyped-def]
     s = np.int64(0)
     for d in range(bounds.shape[1] - 1):
         for k in range(bounds[1, d], bounds[1, d + 1]):
-            if k == bounds[1, d] or _breaks(data, line_end[k - 1], line_start[k]) > 1:
+            if k == bounds[1, d] or breaks(data, line_end[k - 1], line_start[k]) > 1:
                 paragraph_line[p] = k
                 p += 1
             for u in range(line_unit[k], line_unit[k + 1]):
@@ -203,7 +203,7 @@ def _group(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _breaks(data, start, end):  # type: ignore[no-untyped-def]
+def breaks(data, start, end):  # type: ignore[no-untyped-def]
     """Line breaks in white space: CR LF is one."""
     found = 0
     i = np.int64(start)

@@ -481,7 +481,7 @@ def test_broken_utf8_is_cut_within_its_bounds(texts: list[bytes], tail: bytes) -
 
 CHECKED = """
 import numpy as np, pyarrow as pa
-from glotmill.curate.kernels import compress, minhash, ngrams, phrases, pieces, scripts, urls
+from glotmill.curate.kernels import compress, minhash, ngrams, phrases, pieces, scripts, shingles, urls
 random = np.random.default_rng(7)
 alphabet = [c.encode() for c in "aZé1.,'-: /www\\n\\r\\u2028\\u3000กุ้ ข漢。か\\u3099ー가Σς😀\\u0301\\u200d;:।་"]
 alphabet += [b"http://", b"www.", b"javascript"]
@@ -498,7 +498,8 @@ for turn in range(400):
     array = pa.StringArray.from_buffers(len(texts), pa.py_buffer(offsets), pa.py_buffer(b"".join(texts)))
     cut = pieces.pieces(array)
     ngrams.repeats(cut), ngrams.paragraph_repeats(cut)
-    minhash.signatures(cut, permutations=4, words=5, seed=1)
+    hashed = shingles.word_shingles(cut, words=5, mask_digits=False)
+    minhash.signatures(*hashed, permutations=4, seed=1)
     phrases.phrase_lines(cut, (("javascript",), ("漢 か", "a")))
     compress.compressed_bytes(array), urls.url_chars(array), scripts.main_scripts(array)
 print("within bounds")

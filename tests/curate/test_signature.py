@@ -13,6 +13,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
+from glotmill.curate.dedup.shingles import Shingling
 from glotmill.curate.dedup.signature import PERMUTATIONS, minhash
 from glotmill.curate.kernels.pieces import pieces
 
@@ -45,11 +46,15 @@ UNSPACED = {
 }
 
 
-def signed(*texts: str, **params: int) -> npt.NDArray[np.uint32]:
+def signed(
+    *texts: str, words: int = 5, permutations: int = PERMUTATIONS, seed: int = 1, unit: Any = "words"
+) -> npt.NDArray[np.uint32]:
     """uint32 (n, permutations)."""
-    batch = minhash(**params)(pa.RecordBatch.from_pydict({"text": pa.array(texts, pa.string())}))
+    shingling = Shingling(unit, words=words)
+    measure = minhash(shingling=shingling, permutations=permutations, seed=seed)
+    batch = measure(pa.RecordBatch.from_pydict({"text": pa.array(texts, pa.string())}))
     found: npt.NDArray[np.uint32] = batch["minhash"].values.to_numpy()
-    return found.reshape(len(texts), params.get("permutations", PERMUTATIONS))
+    return found.reshape(len(texts), permutations)
 
 
 def shingles(text: str, words: int = 5) -> set[tuple[int, ...]]:
@@ -246,3 +251,19 @@ def test_bytes_that_are_no_text_are_signed_and_crash_nothing(texts: list[bytes])
     offsets = np.cumsum([0, *map(len, texts)]).astype(np.int32)
     array: Any = pa.StringArray.from_buffers(len(texts), pa.py_buffer(offsets), pa.py_buffer(b"".join(texts)))
     assert len(minhash()(pa.RecordBatch.from_arrays([array], ["text"]))["minhash"]) == len(texts)
+
+
+@pytest.mark.parametrize("script", UNSPACED)
+def test_texts_without_spaces_are_compared_by_runs_of_code_points(script: str) -> None:
+    text = "".join(random.Random(script).choices(UNSPACED[script], k=60))
+    whole, *parts = signed(text, *(text[i : i + 8] for i in range(len(text) - 7)), unit="auto")
+    normal = unicodedata.normalize("NFC", text)
+    if normal == text:
+        assert np.array_equal(whole, np.minimum.reduce(parts))
+    assert np.array_equal(whole, signed(text, unit="chars")[0])
+
+
+def test_texts_with_spaces_are_compared_by_words_unless_asked() -> None:
+    text = "All human beings are born free and equal."
+    assert np.array_equal(signed(text, unit="auto"), signed(text))
+    assert not np.array_equal(signed(text, unit="chars"), signed(text))

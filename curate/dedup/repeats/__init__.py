@@ -1,0 +1,1 @@
+"""What documents repeat of one another: lines and long stretches of text, cut out of the later ones."""
