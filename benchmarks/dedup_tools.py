@@ -104,6 +104,7 @@ def run(
     work: Path,
     *,
     sets: Sequence[str] = (),
+    scope: str = "all",
     core: int | None = None,
     envs: Path = environments.CACHE,
     timeout: float = 3600,
@@ -114,13 +115,14 @@ def run(
         documents: JSONL with `id` and `text`.
         work: A folder that is made, and emptied if there is one.
         sets: KEY=VALUE of the recipe for ours, beside the tool's own.
+        scope: Ours: where twins are sought; peers always seek everywhere.
         core: That the process tree is pinned to; None for all cores.
         envs: Folder of the peers' environments.
     """
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
     try:
-        command, env = _ours(tool, documents, work, sets) if tool.ours else _peer(tool, documents, work, envs)
+        command, env = _ours(tool, documents, work, sets, scope) if tool.ours else _peer(tool, documents, work, envs)
     except environments.EnvironmentProblem as problem:
         return Outcome(tool, Cost(), error=str(problem))
     log = work / "errors.log"
@@ -128,18 +130,18 @@ def run(
     if done.status:
         lines = (log.read_text(encoding="utf-8", errors="replace") + done.output).strip().splitlines()[-3:]
         return Outcome(tool, done, error=f"status {done.status} after {done.wall_seconds:.0f} s: {' / '.join(lines)}")
-    return _read_ours(tool, done, work, sets) if tool.ours else _read_peer(tool, done, work)
+    return _read_ours(tool, done, work, sets, scope) if tool.ours else _read_peer(tool, done, work)
 
 
-def _ours(tool: Tool, documents: Path, work: Path, sets: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+def _ours(tool: Tool, documents: Path, work: Path, sets: Sequence[str], scope: str) -> tuple[list[str], dict[str, str]]:
     command = [sys.executable, str(JOB), "--input", str(documents), "--output", str(work / "out"), "--quiet"]
-    command += ["--id-column", "id"]
+    command += ["--id-column", "id", "--scope", scope]
     for pair in (*tool.sets, *sets):
         command += ["--set", pair]
     return command, dict(os.environ)
 
 
-def _read_ours(tool: Tool, done: Cost, work: Path, sets: Sequence[str]) -> Outcome:
+def _read_ours(tool: Tool, done: Cost, work: Path, sets: Sequence[str], scope: str) -> Outcome:
     rows = pq.read_table(work / "out" / "dedup", columns=["id", "source_id", "keep", "twin", "similarity"]).to_pylist()
     names = {row["id"]: row["source_id"] for row in rows}
     gone = [row for row in rows if not row["keep"]]
@@ -148,7 +150,7 @@ def _read_ours(tool: Tool, done: Cost, work: Path, sets: Sequence[str]) -> Outco
         done,
         kept={row["source_id"] for row in rows if row["keep"]},
         twins={row["source_id"]: (names[row["twin"]], float(row["similarity"])) for row in gone},
-        settings=" ".join((*tool.sets, *sets)) or "its defaults",
+        settings=" ".join((f"scope {scope}", *tool.sets, *sets)),
     )
 
 

@@ -73,13 +73,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--tools", type=lambda names: names.split(","), default=[], help="comma between; all by default"
     )
-    parser.add_argument(
-        "--set",
-        action="append",
-        default=["dedup.scope=all"],
-        metavar="KEY=VALUE",
-        help="of the recipe, for ours; dedup.scope=all is set already",
-    )
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="of the recipe, for ours")
     parser.add_argument("--envs", type=Path, default=environments.CACHE, help="folder of the peers' environments")
     parser.add_argument("--work", type=Path, help="folder for temporary files")
     parser.add_argument("--timeout", type=float, default=3600, help="seconds a tool may take")

@@ -40,7 +40,8 @@ def dedup(path: Path, work: Path, *, check: bool) -> str:
     algorithm = config.algorithm
     return (
         f"num_perm={PERMUTATIONS}, threshold={THRESHOLD}: {algorithm.bands} bands of {algorithm.rows} by its "
-        f"optimiser; 5-grams split at \\W; min_length {algorithm.min_length}; " + ("verified" if check else "not verified")
+        f"optimiser; 5-grams split at \\W; min_length {algorithm.min_length}; "
+        + ("verified" if check else "not verified")
     )
 
 
