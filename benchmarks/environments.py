@@ -18,10 +18,10 @@ class EnvironmentProblem(Exception):
     """A peer can't be installed here; its contestants are left out."""
 
 
-def python(name: str, folder: Path) -> Path:
+def python(name: str, folder: Path, base: str = sys.executable) -> Path:
     """The interpreter of the environment `folder/name`, which is made unless it holds what `peers/name.txt` pins.
 
-    A file `.ready` in the environment says that an installation came to its end.
+    A file `.ready` in the environment says that an installation came to its end. `base` is the Python it is made from.
 
     Raises:
         EnvironmentProblem: pip failed, with the end of what it said.
@@ -32,7 +32,7 @@ def python(name: str, folder: Path) -> Path:
     if (place / ".ready").exists() and not unmet(wanted, _installed(interpreter)):
         return interpreter
     folder.mkdir(parents=True, exist_ok=True)
-    _run([sys.executable, "-m", "venv", "--clear", str(place)], name)
+    _run([base, "-m", "venv", "--clear", str(place)], name)
     _run([str(interpreter), "-m", "pip", "install", "--quiet", "-r", str(PINS / f"{name}.txt")], name)
     missing = unmet(wanted, _installed(interpreter))
     if missing:
