@@ -17,7 +17,7 @@ from glotmill.schemas.recipe import Recipe
 def located(state: State) -> Recipe:
     """The recipe with whole paths in place of those of its sections `language` and `quality`."""
     language, quality = state.recipe.language, state.recipe.quality
-    if language.model not in BUILT_IN:
+    if language.model not in (*BUILT_IN, NONE):
         language = language.model_copy(update={"model": str(state.base / language.model)})
     if quality.calibration is not None:
         quality = quality.model_copy(update={"calibration": str(state.base / quality.calibration)})
@@ -39,7 +39,7 @@ def contents(recipe: Recipe) -> dict[str, Any]:
         language_model(model)
     optional(quality)
     return {
-        "model": model if model in BUILT_IN else file_digest(Path(model)),
+        "model": model if model in (*BUILT_IN, NONE) else file_digest(Path(model)),
         "semantics": [quality.semantics, quality.preset] if quality.semantics == "datatrove" else None,
         "unigrams": file_digest(Path(quality.calibration) / UNIGRAMS) if quality.calibration else None,
         "classifiers": {name: [fingerprint(of.model), of.label] for name, of in quality.classifiers.items()},

@@ -19,8 +19,8 @@ from glotmill.schemas.errors import RecipeError
 COMBINED = "combined"
 LID176 = "lid176"
 CLD2 = "cld2"
-NONE = "none"  # no model is asked
-BUILT_IN = (COMBINED, LID176, CLD2, NONE)
+BUILT_IN = (COMBINED, LID176, CLD2)
+NONE = "none"  # in a recipe: no model is asked
 
 _MAGIC, _VERSION = 793712314, 12
 _HIERARCHICAL = 1
