@@ -84,6 +84,10 @@ class Related(Reason):
         "repeated_text",
         "all of the text stands in documents that are kept",
         "dedup.lines: null and dedup.substrings: null keep it",
+    FUZZY_DUPLICATE = (
+        "fuzzy_duplicate",
+        "the document is measured as similar as dedup.similarity asks to one that is kept",
+        "raise dedup.similarity, or dedup.mode: exact",
     )
     NOT_IN_MIX = "not_in_mix", "the mix had no room for the document", "raise mix.tokens, or leave it out"
 

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from glotmill.curate.dedup.excerpts import Excerpt, excerpts_by_id
-from glotmill.curate.dedup.write import EXAMPLES, LARGEST
 from glotmill.schemas.atomic import write_atomic
 from glotmill.schemas.ids import fingerprint
 from glotmill.schemas.ledger import Ledger, Receipt
 
+LARGEST = 10  # clusters that are told of
+EXAMPLES = 2  # removed documents of each
 FILE = "dedup.json"
 FORMAT = 1
 SIZES = (1, 2, 3, 5, 10, 100, 1000)  # from which classes of cluster sizes start

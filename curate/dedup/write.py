@@ -12,13 +12,11 @@ from glotmill.curate.blocks.packed import Kinds, numbers
 from glotmill.curate.dedup import stages
 from glotmill.curate.dedup.documents import Documents, Ints, load, owners, to_hex
 from glotmill.curate.dedup.options import Options
+from glotmill.curate.dedup.summary import EXAMPLES, LARGEST
 from glotmill.schemas.atomic import Transaction
 from glotmill.schemas.document import DEDUP
 from glotmill.schemas.parquet import write_table
 from glotmill.schemas.units import Books, Outcome, Unit
-
-LARGEST = 10  # clusters that are told of
-EXAMPLES = 2  # removed documents of each
 
 
 def write_dedup(unit: Unit, files: Transaction, part: int, kinds: Kinds, *, out: Path, options: Options) -> Outcome:

@@ -1,12 +1,13 @@
-"""The sections on what didn't make it: sources, drops, duplicates, quarantine."""
+"""The sections on what didn't make it: sources, drops, quarantine."""
 
 import re
 from collections.abc import Iterable, Mapping
 
 from glotmill.curate.line_rules import line_rules
 from glotmill.curate.report import prose, words
-from glotmill.curate.report.examples import CLUSTERS, Clusters, Examples, Row
+from glotmill.curate.report.examples import Examples, Row
 from glotmill.curate.report.facts import Facts
+from glotmill.curate.report.figures import PLACE, figure, place
 from glotmill.curate.report.markup import (
     Column,
     Html,
@@ -17,14 +18,13 @@ from glotmill.curate.report.markup import (
     element,
     joined,
     number,
-    quotation,
 )
 from glotmill.curate.report.svg import bar
 from glotmill.curate.rules import RuleSet
 from glotmill.schemas.units import Books
 
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")  # in bytes that are no text: shown as \xNN
-_EXCERPT, _PLACE, _ERROR = 220, 120, 240  # code points shown
+_ERROR = 240  # code points shown
 
 
 def sources(facts: Facts) -> Html:
@@ -120,7 +120,7 @@ def _reason(reason: str, count: int, rows: Iterable[Row], rules: RuleSet) -> Htm
 
 
 def _dropped(row: Row) -> Html:
-    facts = [words.name_of(row["language"]), row["domain"], _place(row)]
+    facts = [words.name_of(row["language"]), row["domain"], place(row["source"], row["record"], row["url"])]
     if row["broken"]:
         first, *others = row["broken"]
         facts.insert(0, element("strong", _comparison(first)))
@@ -129,7 +129,7 @@ def _dropped(row: Row) -> Html:
     elif row["twin"]:
         alike = "" if row["similarity"] is None else f", similarity {row['similarity']:g}"
         facts.insert(0, joined(["repeats ", element("code", row["twin"]), alike]))
-    return _figure(row["excerpt"], facts, row["language"])
+    return figure(row["excerpt"], facts, row["language"])
 
 
 def _comparison(rule: Row) -> str:
@@ -139,35 +139,6 @@ def _comparison(rule: Row) -> str:
 
 def _short(value: float) -> str:
     return f"{value:,.0f}" if float(value).is_integer() else f"{value:.3g}"
-
-
-def duplicates(facts: Facts, clusters: Clusters) -> Html:
-    """The largest groups of documents with one text."""
-    books = facts.books["dedup"]
-    gone = _sum(books.dropped)
-    if facts.recipe.dedup.mode == "off":
-        return element("p", "The recipe asked for no deduplication (dedup.mode is off).")
-    if not gone:
-        return element("p", "No document repeats another one.")
-    share = Share.of(gone, books.records)
-    text = f"{gone:,} of {books.records:,} documents that the rules kept ({share}) repeat another one, in "
-    text += f"{clusters.count:,} {'group' if clusters.count == 1 else 'groups'}. {prose.DUPLICATES}"
-    if facts.recipe.dedup.scope != "all":
-        text += f" Equal texts were sought within each {facts.recipe.dedup.scope} only."
-    figures = [
-        _figure(
-            row["text"] or "",
-            [
-                element("strong", f"{row['cluster_size']:,} copies"),
-                words.name_of(row["language"] or "und"),
-                _place(row),
-            ],
-            row["language"],
-        )
-        for row in clusters.largest
-    ]
-    title = element("h3", f"The largest {len(figures)} groups" if clusters.count > CLUSTERS else "All groups")
-    return joined([element("p", text), title, *figures])
 
 
 def quarantine(facts: Facts, examples: Examples) -> Html:
@@ -186,19 +157,8 @@ def quarantine(facts: Facts, examples: Examples) -> Html:
 
 def _quarantined(row: Row) -> Html:
     excerpt = _CONTROL.sub(lambda c: f"\\x{ord(c[0]):02x}", row["excerpt"].decode("utf-8", "backslashreplace"))
-    place = joined([row["source"], " · ", element("code", cut(row["record"], _PLACE))])
-    return _figure(excerpt, [place, cut(row["error"], _ERROR)], None)
-
-
-def _figure(excerpt: str, facts: Iterable[object], language: str | None) -> Html:
-    text = cut(excerpt, _EXCERPT)
-    shown = quotation(text, language) if text.strip() else element("p", "no text", class_="note")
-    items = joined((element("span", fact) for fact in facts), " ")
-    return element("figure", joined([shown, element("figcaption", items)]))
-
-
-def _place(row: Row) -> Html:
-    return element("code", cut(row["url"] or f"{row['source']}: {row['record']}", _PLACE))
+    place = joined([row["source"], " · ", element("code", cut(row["record"], PLACE))])
+    return figure(excerpt, [place, cut(row["error"], _ERROR)], None)
 
 
 def _ranked(reasons: Mapping[str, int]) -> list[tuple[str, int]]:

@@ -4,6 +4,7 @@ import json
 from importlib import resources
 
 from glotmill.curate.report import delivery, losses, prose
+from glotmill.curate.report.duplicates import duplicates
 from glotmill.curate.report.examples import Examples
 from glotmill.curate.report.facts import Facts
 from glotmill.curate.report.markup import Html, element, escape, joined
@@ -66,7 +67,7 @@ def _sections(facts: Facts, examples: Examples, ruleset: RuleSet) -> list[tuple[
     if "cut" in books:
         found.append(("dropped", "Dropped documents", losses.drops(facts, examples, ruleset)))
     if "dedup" in books:
-        found.append(("duplicates", "Exact duplicates", losses.duplicates(facts, examples.clusters)))
+        found.append(("duplicates", "Duplicates", duplicates(facts, examples.duplicates)))
     if "extract" in books:
         found.append(("quarantine", "Quarantine", losses.quarantine(facts, examples)))
     found.append(("recipe", "Recipe", _recipe(facts)))

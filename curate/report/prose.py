@@ -20,9 +20,16 @@ DROPS = _one_line("""
     general one. Break it counts all documents for which a rule holds; it alone removes those that no other rule
     would have dropped, which is what taking the rule out would bring back.
 """)
-DUPLICATES = _one_line("""
-    Texts count as equal when they differ in nothing but case, white space and Unicode form. One document of each
-    group stays; the others name it as their twin.
+DUPLICATES = {
+    "text": "Texts count as equal when they differ in nothing but case, white space and Unicode form.",
+    "bytes": "Texts count as equal when they are the same byte for byte.",
+    "url": "Documents of one address count as equal; those without an address, when their texts are.",
+}
+NEAR_DUPLICATES = _one_line("""
+    Near duplicates share at least {similarity:.0%} of their shingles (Jaccard similarity), which are runs of words, or
+    of letters where no space parts words. A document goes only when it was measured so similar to the one that stays,
+    which it names as its twin. Of the largest groups those removed documents are shown that are least like the one that
+    stays.
 """)
 QUARANTINE = _one_line("""
     These records could not be read. Each is named by its place in the input, with the error and its first bytes;

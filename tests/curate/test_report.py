@@ -166,14 +166,25 @@ def _curate(made: Run) -> None:
     verdicts = table(VERDICT, *({"id": i, "keep": n > 3, "reasons": [broken] * (n < 4)} for n, i in enumerate(ids)))
     sizes = [{"id": i, "keep": n > 6, "cluster_size": 4 if i == ids[9] else 1} for n, i in enumerate(ids) if n > 3]
     cuts = pa.array([[{"start": 0, "end": 5, "reason": "menu"}]] * 14, EDITS)
-    signals = pa.table({"id": ids, "language": ["heb_Hebr"] * 14, "cuts": cuts})
+    found = {
+        "documents": {"heb_Hebr": {"web": [10, 3]}},
+        "cluster_sizes": {"1": 6, "4": 1},
+        "largest_clusters": [
+            {"cluster": ids[9], "size": 4, "kept": True, "removed": [[ids[4], "text", 1.0], [ids[5], "signature", 0.8]]}
+        ],
+        "run": {},
+    }
+    signals = pa.table(
+        {"id": [document_id("web", f"a#{n}") for n in range(14)], "language": ["heb_Hebr"] * 14, "cuts": cuts}
+    )
     measured = {
         "languages": {"heb_Hebr": 11, "tha_Thai": 3},
         "cuts": {"menu": {"lines": 5, "chars": 40}, "<old>": {"lines": 2, "chars": 9}},
     }
     made.do("measure", "a", Outcome(Books(14, 14), facts=measured), {"signals/a.parquet": signals})
     made.do("judge", "a", Outcome(Books(14, 10, {"short": 4})), {"verdicts/a.parquet": verdicts})
-    made.do("dedup", "a", Outcome(Books(10, 7, {"exact_duplicate": 3})), {"dedup/a.parquet": table(DEDUP, *sizes)})
+    books = Books(10, 7, {"exact_duplicate": 2, "fuzzy_duplicate": 1})
+    made.do("dedup", "a", Outcome(books, facts=found), {"dedup/a.parquet": table(DEDUP, *sizes)})
     counts = {"dropped": {"heb_Hebr": {"short": 4, "exact_duplicate": 3}}}
     books = Books(14, 7, {"short": 4, "exact_duplicate": 3})
     made.do("cut", "a", Outcome(books, facts=counts), {"dropped/a.parquet": table(DROPPED, *gone)})
@@ -274,7 +285,7 @@ def test_the_step_writes_the_page_under_a_receipt(run: Run, recipe: Recipe, tmp_
 
 
 @pytest.mark.parametrize(
-    ("mode", "said"), [("off", "asked for no deduplication"), ("exact", "within each language only")]
+    ("mode", "said"), [("off", "asked for no deduplication"), ("exact", "Twins were sought within each language only")]
 )
 def test_the_page_says_how_duplicates_were_sought(run: Run, recipe: Recipe, mode: str, said: str) -> None:
     dedup = recipe.dedup.model_copy(update={"mode": mode, "scope": "language"})
@@ -287,8 +298,10 @@ def test_examples_are_the_smallest_ids_and_few(run: Run) -> None:
     assert [row["id"] for row in found.dropped["short"]] == ids[:3]
     assert all(row["broken"][0]["limit"] == 20 for row in found.dropped["short"])
     assert [row["record"] for row in found.quarantined["invalid_json"]] == [f"a#{n}" for n in range(5)]
-    assert found.clusters.count == 1
-    assert [(c["id"], c["cluster_size"], c["language"]) for c in found.clusters.largest] == [(ids[9], 4, "heb_Hebr")]
+    (cluster,) = found.duplicates.clusters
+    assert (found.duplicates.groups, cluster.id, cluster.size) == (1, ids[9], 4)
+    shown = [cluster.kept, *(member.excerpt for member in cluster.removed)]
+    assert [(e.id, e.language) for e in shown if e] == [(i, "heb_Hebr") for i in (ids[9], ids[5], ids[4])]
 
 
 def test_the_same_run_gives_the_same_page_and_a_change_another_unit(run: Run, recipe: Recipe) -> None:
