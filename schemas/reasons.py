@@ -80,14 +80,15 @@ class Related(Reason):
     """Documents that are left out because of others, not because of a rule."""
 
     EXACT_DUPLICATE = "exact_duplicate", "the text equals that of a document that is kept", "dedup.mode: off keeps all"
-    REPEATED_TEXT = (
-        "repeated_text",
-        "all of the text stands in documents that are kept",
-        "dedup.lines: null and dedup.substrings: null keep it",
     FUZZY_DUPLICATE = (
         "fuzzy_duplicate",
         "the document is measured as similar as dedup.similarity asks to one that is kept",
         "raise dedup.similarity, or dedup.mode: exact",
+    )
+    REPEATED_TEXT = (
+        "repeated_text",
+        "all of the text stands in documents that are kept",
+        "dedup.lines: null and dedup.substrings: null keep it",
     )
     NOT_IN_MIX = "not_in_mix", "the mix had no room for the document", "raise mix.tokens, or leave it out"
 
