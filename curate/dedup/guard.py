@@ -76,6 +76,30 @@ def _of_leaders(records: pa.RecordBatch) -> pa.RecordBatch:
 
 
 @dataclass(frozen=True, slots=True)
+class Group:
+    """Nodes of a cluster.
+
+    Args:
+        removed: (node, similarity, how) of those least like the kept one.
+    """
+
+    twin: int
+    size: int
+    removed: list[tuple[int, float, int]]
+
+
+def largest(found: pa.Table) -> list[Group]:
+    """The largest clusters among the rows of `candidates`."""
+    groups: dict[int, Group] = {}
+    order = [("size", "descending"), ("twin", "ascending"), ("similarity", "ascending"), ("node", "ascending")]
+    for row in found.sort_by(order).to_pylist():
+        group = groups.setdefault(row["twin"], Group(row["twin"], row["size"], []))
+        if row["node"] != _NOBODY and len(group.removed) < EXAMPLES:
+            group.removed.append((row["node"], row["similarity"], row["how"]))
+    return list(groups.values())[:LARGEST]
+
+
+@dataclass(frozen=True, slots=True)
 class Shown:
     """Reads what is shown of clusters.
 
@@ -89,39 +113,29 @@ class Shown:
 
     def clusters(self, found: pa.Table) -> list[Cluster]:
         """The largest clusters among the rows of `candidates`, with excerpts."""
-        rows = sorted(found.to_pylist(), key=lambda row: (-row["size"], row["twin"], row["similarity"], row["node"]))
-        members: dict[int, dict[int, tuple[float, int]]] = {}
-        sizes: dict[int, int] = {}
-        for row in rows:
-            sizes[row["twin"]] = row["size"]
-            of = members.setdefault(row["twin"], {})
-            if row["node"] != _NOBODY:
-                of[row["node"]] = row["similarity"], row["how"]
-        return [self._cluster(twin, sizes[twin], members[twin]) for twin in list(members)[:LARGEST]]
+        return [self._cluster(group) for group in largest(found)]
 
-    def _cluster(self, twin: int, size: int, members: dict[int, tuple[float, int]]) -> Cluster:
-        chosen = dict(list(members.items())[:EXAMPLES])
-        if len(chosen) < EXAMPLES:
-            chosen |= self._equal(twin, EXAMPLES - len(chosen))
-        kept = self._excerpt(twin)
-        names = measured_names(self.options)
-        removed = []
-        for node, (similarity, how) in chosen.items():
-            excerpt = self._excerpt(node)
-            assert excerpt is not None, "a removed document lies in no file"
-            by_address = how == stages.BY_ADDRESS
-            removed.append(Member(excerpt.id, names[how], None if by_address else similarity, excerpt))
-        return Cluster(kept.id if kept else "", size, kept, tuple(removed))
+    def _cluster(self, group: Group) -> Cluster:
+        kept = self._excerpt(group.twin)
+        equal = self._equal(group.twin, EXAMPLES - len(group.removed))
+        removed = tuple(self._member(*of) for of in (*group.removed, *equal))
+        return Cluster(kept.id if kept else "", group.size, kept, removed)
 
-    def _equal(self, twin: int, most: int) -> dict[int, tuple[float, int]]:
+    def _member(self, node: int, similarity: float, how: int) -> Member:
+        excerpt = self._excerpt(node)
+        assert excerpt is not None, "a removed document lies in no file"
+        by_address = how == stages.BY_ADDRESS
+        return Member(excerpt.id, measured_names(self.options)[how], None if by_address else similarity, excerpt)
+
+    def _equal(self, twin: int, most: int) -> list[tuple[int, float, int]]:
         """Documents of the kept one's own file for which it stands: no block tells of each."""
         file, _ = place_of(np.array([twin]))
-        if file[0] >= len(self.files):
-            return {}
+        if not most or file[0] >= len(self.files):
+            return []
         documents = load(self.files[file[0]], int(file[0]), self.out, self.options)
         owner = documents.node[owners(documents, self.options)]
         equal: Ints = documents.node[(owner == twin) & (documents.node != twin)][:most]
-        return {int(node): (1.0, stages.exact_how(self.options)) for node in equal}
+        return [(int(node), 1.0, stages.exact_how(self.options)) for node in equal]
 
     def _excerpt(self, node: int) -> Excerpt | None:
         """None for what lies in the index."""

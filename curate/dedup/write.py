@@ -109,11 +109,11 @@ def _facts(documents: Documents, table: pa.Table) -> dict[str, Any]:
     return {
         "documents": {language: dict(sorted(of.items())) for language, of in sorted(counts.items())},
         "cluster_sizes": {str(size): count for size, count in sorted(sizes.items())},
-        "largest_clusters": _largest(table),
+        "largest_clusters": largest_clusters(table),
     }
 
 
-def _largest(table: pa.Table) -> list[dict[str, Any]]:
+def largest_clusters(table: pa.Table) -> list[dict[str, Any]]:
     """The largest clusters that have documents here. Sizes are those of the whole run, so that the run's largest are
     among the largest of each file that they reach.
     """
