@@ -3,7 +3,7 @@
 import json
 import random
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -143,7 +143,8 @@ def test_an_id_that_a_source_has_twice_is_an_error_with_both_places(
     web: dict[str, list[tuple[str | None, int]]],
     said: str | None,
 ) -> None:
-    for name, documents in {"web": [("w", 9)], **law, **web}.items():
+    files: dict[str, list[tuple[str | None, int]]] = {"web": [("w", 9)], **law, **web}
+    for name, documents in files.items():
         write(tmp_path / f"{name}.jsonl", [(id, text(seed)) for id, seed in documents])
     asked = state(tmp_path, tmp_path / "out")
     if said is None:
@@ -253,8 +254,13 @@ def test_the_step_says_which_stage_runs(
     spark: SparkSession, base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said: list[str] = []
-    does: Callable[[State, str], None] = State.does
-    monkeypatch.setattr(State, "does", lambda self, stage: (said.append(stage), does(self, stage))[1])
+    does = State.does
+
+    def heard(self: State, stage: str) -> None:
+        said.append(stage)
+        does(self, stage)
+
+    monkeypatch.setattr(State, "does", heard)
     bring(spark, state(base, tmp_path))
     assert [stage for stage in said if stage] == ["ids", "texts and buckets", "signatures and verdicts", "writing"]
     assert said[-1] == ""
