@@ -74,9 +74,10 @@ def _names(kind: str, summary: Summary) -> Html:
     ranked = sorted(counts.items(), key=lambda item: (-item[1][1], -item[1][0], item[0]))
     most = ranked[0][1][1]
     rows = [[_name(kind, name), n, gone, Share.of(gone, n), bar(gone, most)] for name, (n, gone) in ranked]
+    shown = min(_NAMES, sum(gone > 0 for _, (_, gone) in ranked))
     total = ["All", summary.documents, summary.gone, Share.of(summary.gone, summary.documents), Html("")]
     columns = [Column(kind.capitalize()), *map(number, ("Documents", "Removed", "Share")), bar_column()]
-    return Table(f"Duplicates by {kind}", columns, rows, total, most=_NAMES).html()
+    return Table(f"Duplicates by {kind}", columns, rows, total, most=shown).html()
 
 
 def _name(kind: str, name: str) -> object:
