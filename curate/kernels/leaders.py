@@ -59,6 +59,8 @@ def leaders(
 ) -> Found:
     """Decide n documents in their order: one is removed if it is measured similar to an earlier one that stays.
 
+    Takes about 30 to 50 bytes a document and band, beside what is given: n * (bands + 1) may not exceed 2^31.
+
     Two documents are compared if they share a key and both aren't short, or if their texts are equal. Of several kept
     documents that are similar enough the most similar one is the twin, of equals the earliest.
 
@@ -101,15 +103,15 @@ def _leaders(  # type: ignore[no-untyped-def]
     n, bands = keys.shape
     size = signatures.shape[1]
     places = 16
-    while places < 2 * n * (bands + 1):
+    while 4 * places < 5 * n * (bands + 1):
         places *= 2
     # Buckets: an open-addressed table of keys, each with a list of the documents that stay, in their order.
     mask = np.uint64(places - 1)
     table = np.empty(places, np.uint64)
-    first = np.full(places, -1, np.int64)
-    last = np.empty(places, np.int64)
-    held = np.zeros(places, np.int64)
-    links = np.empty((n * (bands + 1), 2), np.int64)  # document, next link
+    first = np.full(places, -1, np.int32)
+    last = np.empty(places, np.int32)
+    held = np.zeros(places, np.int32)
+    links = np.empty((n * (bands + 1), 2), np.int32)  # document, next link
     used = 0
     seen = np.full(n, -1, np.int64)
     twin = np.full(n, -1, np.int64)
