@@ -10,6 +10,7 @@ from glotmill.curate import signals
 from glotmill.curate.dedup import spark as plan
 from glotmill.curate.dedup.options import Options, options
 from glotmill.curate.dedup.write import write_dedup
+from glotmill.jobs.indexing import AGAINST, comparing
 from glotmill.jobs.state import State
 from glotmill.jobs.units import Desk, over_parts, raise_reported
 from glotmill.schemas.errors import GuardError
@@ -32,20 +33,21 @@ def find_duplicates(spark: SparkSession, state: State, units: Sequence[Unit], de
     numbers = {key: number for number, key in enumerate(files)}
     documents = sum(receipt.books.kept for receipt in state.receipts("judge").values())
     nothing = plan.each_file(spark, len(files))
-    if state.recipe.dedup.mode == "off":
-        options = replace(options, compare_all=False)
-        found = plan.Duplicates(nothing, {})
-    else:
-        found = plan.duplicates(spark, files, out=state.out, options=options, documents=documents)
-    try:
-        _guard(state, found.counts.get("removed", 0), documents)
-        write = partial(write_dedup, out=state.out, options=options)
-        blocks = found.blocks.unionByName(nothing)
-        by_number = {numbers[unit.key]: unit for unit in units}
-        tasks = max(1, min(len(files), state.tasks or len(files)))
-        raise_reported(over_parts(blocks, by_number, write, desk, tasks=tasks).toArrow())
-    finally:
-        found.release()
+    with comparing(state, units[0].payload.get(AGAINST, []), len(files)) as known:
+        if state.recipe.dedup.mode == "off":
+            options = replace(options, compare_all=False)
+            found = plan.Duplicates(nothing, {})
+        else:
+            found = plan.duplicates(spark, files, out=state.out, options=options, documents=documents, known=known)
+        try:
+            _guard(state, found.counts.get("removed", 0), documents)
+            write = partial(write_dedup, out=state.out, options=options, index=known)
+            blocks = found.blocks.unionByName(nothing)
+            by_number = {numbers[unit.key]: unit for unit in units}
+            tasks = max(1, min(len(files), state.tasks or len(files)))
+            raise_reported(over_parts(blocks, by_number, write, desk, tasks=tasks).toArrow())
+        finally:
+            found.release()
 
 
 def _guard(state: State, removed: int, documents: int) -> None:

@@ -90,7 +90,7 @@ def found(
     dedup = Dedup(**asked)
     names = write_files(out, documents, dedup, files)
     told = options(dedup, SOURCES, signals=("words",))
-    known = Known(*index, len(names)) if index else None
+    known = Known(index[0].folder, index[1], len(names)) if index else None
     compare(out, names, told, parts, known)
     table = pq.read_table([out / "dedup" / f"{name}.parquet" for name in names]).to_pylist()
     return {int(row["id"], 16): row for row in table}

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from glotmill.curate.blocks.packed import Kinds, numbers, spread
 from glotmill.curate.dedup.documents import Hashes, Ints, load
-from glotmill.curate.dedup.index.format import Generation, Index
+from glotmill.curate.dedup.index.format import Generation, path_of
 from glotmill.curate.dedup.options import BUCKET, Options
 from glotmill.curate.kernels.minhash import BAND_BITS, band_keys, key_of
 from glotmill.schemas.atomic import Transaction
@@ -164,6 +164,11 @@ def write_band(unit: Unit, files: Transaction, part: int, kinds: Kinds, *, chunk
     return Outcome()
 
 
+def place_in(entry: Ints) -> tuple[Ints, Ints]:
+    """The number of each entry's file, and its row there."""
+    return entry >> _ROW_BITS, entry & np.int64((1 << _ROW_BITS) - 1)
+
+
 def bands_writer(path: Path) -> pq.ParquetWriter:
     """With statistics of each group of rows, so that a stretch of keys can be read alone."""
     return pq.ParquetWriter(
@@ -181,19 +186,21 @@ class Known:
     """What a run compares its documents with.
 
     Args:
-        index: The folder of the index, and its generations.
-        generations: Those that count.
+        folder: Of the index.
+        generations: Those of it that count.
         first: Number of their first file: one more than the run's own files have.
     """
 
-    index: Index
+    folder: Path
     generations: tuple[Generation, ...]
     first: int
 
     def files(self) -> list[str]:
         """Their files of signatures; the node of an entry is the place here, from `first` on, and a row."""
         return [
-            str(self.index.path(found) / signatures_file(name)) for found in self.generations for name in found.files
+            str(path_of(self.folder, found) / signatures_file(name))
+            for found in self.generations
+            for name in found.files
         ]
 
     def names(self) -> list[str]:
@@ -215,7 +222,7 @@ class Known:
         ordinal, left_out = self.first, np.zeros(len(keys), np.bool_)
         for generation in self.generations:
             for number in np.unique(_file_of(keys, generation.chunks)).tolist():
-                path = self.index.path(generation) / bands_file(number, generation.chunks)
+                path = path_of(self.folder, generation) / bands_file(number, generation.chunks)
                 for key, entry in _matching(path, keys):
                     at = np.searchsorted(keys, key)
                     fits = taken[at] + _places(key) < BUCKET
@@ -240,6 +247,8 @@ def _matching(path: Path, keys: Hashes) -> Iterator[tuple[Hashes, Ints]]:
     """Key and entry of the rows of a file whose key is among some, sorted; groups of rows without such are skipped."""
     with pq.ParquetFile(path) as file:
         for group in range(file.metadata.num_row_groups):
+            if not file.metadata.row_group(group).num_rows:
+                continue
             bounds = file.metadata.row_group(group).column(0).statistics
             low, high = (np.uint64(bound) for bound in (bounds.min, bounds.max))
             here = keys[np.searchsorted(keys, low) : np.searchsorted(keys, high, side="right")]

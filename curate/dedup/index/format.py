@@ -82,7 +82,12 @@ class Index:
         return None if None in found else tuple(one for one in found if one is not None)
 
     def path(self, generation: Generation) -> Path:
-        return self.folder / GENERATIONS / generation.folder
+        return path_of(self.folder, generation)
+
+
+def path_of(folder: Path, generation: Generation) -> Path:
+    """The folder of a generation's files."""
+    return folder / GENERATIONS / generation.folder
 
 
 def pairs(generations: Iterable[Generation]) -> tuple[tuple[str, str], ...]:
