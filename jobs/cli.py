@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # --help and errors in a recipe shouldn't wait for pyspark an
 _TOOLS = {
     "calibrate": ("calibrate", "fit the limits of the quality rules, per language, to text that you trust"),
     "counterfactuals": ("counterfactuals", "say what each quality rule removes, and what it alone removes"),
+    "index": ("index", "say what an index holds that runs compared their documents with, or remove documents from it"),
     "lid": ("lid", "measure language identification on texts whose language is known"),
     "train-quality": ("train_quality", "train a quality classifier from good and bad texts"),
 }

@@ -22,7 +22,13 @@ _KEYS: tuple[tuple[str, tuple[str, ...] | None, str], ...] = (
     ("verify", ("signature", "exact", "none"), "how a pair that shares a band is checked"),
     ("exact", ("text", "bytes", "url"), "what makes two documents exact duplicates"),
     ("scope", ("language", "source", "all"), "twins are sought within this"),
-    ("compare", ("all", "index"), "with each other, too; or with the index and reference sources alone"),
+    (
+        "compare",
+        ("all", "index", "self"),
+        "with each other, the index and reference sources; index: without each other",
+    ),
+    ("index", None, "folder of what earlier runs kept: what repeats it goes, what doesn't is added to it"),
+    ("index-add", ("true", "false"), "false adds nothing to the index"),
     ("unique-ids", ("true", "false"), "stop where a source with an id column holds one id twice"),
     ("max-removed-share", None, "stop, with examples, before a larger share is removed"),
 )
@@ -45,6 +51,8 @@ class DedupOptions:
         )
 
     def sets(self, args: argparse.Namespace) -> list[str]:
+        if args.index:
+            args.index = str(Path(args.index).absolute())
         names = [*(name for name, *_ in _KEYS), *(name for name, _ in _LISTS)]
         given = {
             key: value

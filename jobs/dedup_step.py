@@ -14,6 +14,7 @@ from glotmill.curate.dedup import spark as plan
 from glotmill.curate.dedup.options import Options, options
 from glotmill.curate.dedup.summary import Cluster
 from glotmill.curate.dedup.write import write_dedup
+from glotmill.jobs.indexing import AGAINST, comparing
 from glotmill.jobs.state import State
 from glotmill.jobs.units import Desk, over_parts, raise_reported
 from glotmill.schemas.errors import GuardError
@@ -41,23 +42,26 @@ def find_duplicates(spark: SparkSession, state: State, units: Sequence[Unit], de
     numbers = {key: number for number, key in enumerate(files)}
     documents = sum(receipt.books.kept for receipt in state.receipts("judge").values())
     nothing = plan.each_file(spark, len(files))
-    if state.recipe.dedup.mode == "off":
-        options = replace(options, compare_all=False)
-        found = plan.Duplicates(nothing, {})
-    else:
-        check_ids(spark, state)
-        says = partial(_says, spark, state)
-        found = plan.duplicates(spark, files, out=state.out, options=options, documents=documents, doing=says)
-    try:
-        _guard(found, state, guard.Shown(files, state.out, options), documents)
-        _says(spark, state, "writing")
-        write = partial(write_dedup, out=state.out, options=options)
-        blocks = found.blocks.unionByName(nothing)
-        by_number = {numbers[unit.key]: unit for unit in units}
-        tasks = max(1, min(len(files), state.tasks or len(files)))
-        raise_reported(over_parts(blocks, by_number, write, desk, tasks=tasks).toArrow())
-    finally:
-        found.release()
+    with comparing(state, units[0].payload.get(AGAINST, []), len(files)) as known:
+        if state.recipe.dedup.mode == "off":
+            options = replace(options, compare_all=False)
+            found = plan.Duplicates(nothing, {})
+        else:
+            check_ids(spark, state)
+            says = partial(_says, spark, state)
+            found = plan.duplicates(
+                spark, files, out=state.out, options=options, documents=documents, known=known, doing=says
+            )
+        try:
+            _guard(found, state, guard.Shown(files, state.out, options), documents)
+            _says(spark, state, "writing")
+            write = partial(write_dedup, out=state.out, options=options, index=known)
+            blocks = found.blocks.unionByName(nothing)
+            by_number = {numbers[unit.key]: unit for unit in units}
+            tasks = max(1, min(len(files), state.tasks or len(files)))
+            raise_reported(over_parts(blocks, by_number, write, desk, tasks=tasks).toArrow())
+        finally:
+            found.release()
 
 
 def check_ids(spark: SparkSession, state: State) -> None:

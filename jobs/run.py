@@ -9,6 +9,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from glotmill.jobs import pipeline, steps, token_steps
+from glotmill.jobs.index_step import index_step
 from glotmill.jobs.pipeline import MakeStep
 from glotmill.jobs.repeats_step import repeats_step
 from glotmill.jobs.report_step import report_step
@@ -24,6 +25,7 @@ CURATION: tuple[MakeStep, ...] = (
     steps.dedup_step,
     repeats_step,
     steps.cut_step,
+    index_step,
 )
 TOKENS: tuple[MakeStep, ...] = (
     token_steps.tokenizer_step,

@@ -14,6 +14,7 @@ from glotmill.curate.extract.unit import extract_unit
 from glotmill.curate.line_rules import line_rules
 from glotmill.jobs import plans
 from glotmill.jobs.dedup_step import dedup_options, find_duplicates, sum_up
+from glotmill.jobs.indexing import AGAINST, Pairs, against, checked_index
 from glotmill.jobs.located import contents, located, recipe_rules
 from glotmill.jobs.state import State
 from glotmill.jobs.units import Desk, finish_empty, over_groups, over_units, raise_reported
@@ -139,27 +140,27 @@ def judge_step(state: State) -> Step:
 def dedup_step(state: State) -> Step:
     dedup = state.recipe.dedup
     asked = dedup_options(state)
+    checked_index(state, asked)
     sources = [source.name for source in state.recipe.sources]
+    config = [dedup.model_dump(mode="json", exclude={"lines", "substrings", "index", "index_add"}), sources]
+    code = code_version(("glotmill.curate.dedup.spark", "glotmill.curate.dedup.write", "glotmill.jobs.dedup_step"))
 
     def units(state: State) -> list[Unit]:
-        """Every unit depends on every document's signals and verdict: twins may lie anywhere."""
+        """Every unit depends on every document's signals and verdict: twins may lie anywhere, and in an index."""
         everything = fingerprint(
             [
                 sorted((key, r.digests["signals"]) for key, r in state.receipts("measure").items()),
                 sorted((key, r.digests["verdicts"]) for key, r in state.receipts("judge").items()),
             ]
         )
-        return [Unit("dedup", key, part.label, {}, (everything,)) for key, part in state.parts().items()]
 
-    return Step(
-        "dedup",
-        ("dedup",),
-        units,
-        partial(find_duplicates, options=asked),
-        [dedup.model_dump(mode="json", exclude={"lines", "substrings"}), sources],
-        code_version(("glotmill.curate.dedup.spark", "glotmill.curate.dedup.write", "glotmill.jobs.dedup_step")),
-        sum_up,
-    )
+        def of(generations: Pairs) -> list[Unit]:
+            payload = {AGAINST: [list(pair) for pair in generations]} if generations else {}
+            return [Unit("dedup", key, part.label, payload, (everything,)) for key, part in state.parts().items()]
+
+        return of(against(state, of, config=config, code=code))
+
+    return Step("dedup", ("dedup",), units, partial(find_duplicates, options=asked), config, code, sum_up)
 
 
 def cut_step(state: State) -> Step:

@@ -4,6 +4,7 @@ import errno
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 from glotmill.curate.blocks.packed import Kinds
 from glotmill.curate.blocks.spark import exchange
 from glotmill.schemas import errors
-from glotmill.schemas.atomic import RangeStamp, Transaction
+from glotmill.schemas.atomic import RangeStamp, Transaction, transaction
 from glotmill.schemas.errors import GlotmillError, LedgerError
 from glotmill.schemas.ledger import Ledger, Receipt, do_unit, unit_fingerprint
 from glotmill.schemas.units import Outcome, Unit
@@ -46,18 +47,39 @@ class Desk:
         token = f"{os.getpid()}-{time.monotonic_ns():x}"
         out = Path(self.out)
         clock = time.perf_counter
-        try:
+        with _room(unit, out):
             do_unit(unit, work, out=out, run=self.run, token=token, config=self.config, code=self.code, clock=clock)
-        except OSError as error:
-            if error.errno not in _FULL_OR_CLOSED:
-                raise
-            raise LedgerError(
-                f"{unit.step} of {unit.label} could not write to {out}: {os.strerror(error.errno)}. "
-                "Make room or allow it, and run the same command again: what was finished stays"
-            ) from error
 
     def is_todays(self, receipt: Receipt, unit: Unit) -> bool:
         return receipt.fingerprint == unit_fingerprint(unit, config=self.config, code=self.code)
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf(Desk):
+    """A desk that leaves files without receipts, below a folder that isn't an output folder."""
+
+    @property
+    def folder(self) -> Path:
+        return Path(self.out)
+
+    def do(self, unit: Unit, work: Work) -> None:
+        with _room(unit, self.folder), transaction(self.folder, f"{os.getpid()}-{time.monotonic_ns():x}") as files:
+            work(unit, files)
+            files.commit()
+
+
+@contextmanager
+def _room(unit: Unit, folder: Path) -> Iterator[None]:
+    """What the file system refuses is told with the remedy."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in _FULL_OR_CLOSED:
+            raise
+        raise LedgerError(
+            f"{unit.step} of {unit.label} could not write to {folder}: {os.strerror(error.errno)}. "
+            "Make room or allow it, and run the same command again: what was finished stays"
+        ) from error
 
 
 def over_units(spark: SparkSession, units: Sequence[Unit], work: Work, desk: Desk, *, tasks: int | None) -> DataFrame:

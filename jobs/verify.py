@@ -127,10 +127,10 @@ def _twins(out: Path) -> Iterator[str]:
     if not keys:
         return
     rows = pa.concat_tables(
-        pq.read_table(out / "dedup" / f"{key}.parquet", columns=["id", "keep", "twin", "similarity"]) for key in keys
+        pq.read_table(out / "dedup" / f"{key}.parquet", columns=["id", "keep", "twin", "index"]) for key in keys
     )
     kept = rows.filter(rows["keep"])["id"]
-    removed = rows.filter(pc.invert(rows["keep"]))
+    removed = rows.filter(pc.and_(pc.invert(rows["keep"]), pc.is_null(rows["index"])))
     alone = removed.filter(pc.invert(pc.is_in(removed["twin"], value_set=kept)))
     for row in alone.slice(0, 10).to_pylist():
         yield f"document {row['id']} was removed as a duplicate of {row['twin']}, which is not kept"

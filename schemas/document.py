@@ -78,6 +78,7 @@ DEDUP = _schema(
     cluster_=pa.string(),  # id of the kept document; null for a document without a twin
     cluster_size=pa.int64(),  # documents in the cluster, the kept one included; 1 without a twin
     measured_=pa.string(),  # what told that it repeats its twin: text, bytes, url, signature, shingles; null when kept
+    index_=pa.string(),  # generation of the index that holds the twin; null where the twin is a document of this run
 )
 
 REPEATS = _schema(

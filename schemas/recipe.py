@@ -212,9 +212,21 @@ class Dedup(_Section):
     reference: tuple[str, ...] = Field(
         (), description="names of sources whose documents are never removed: what others repeat of them goes"
     )
-    compare: Literal["all", "index"] = Field(
-        "all", description="all compares documents with each other, too; index with the index and `reference` alone"
+    compare: Literal["all", "index", "self"] = Field(
+        "all",
+        description=(
+            "all compares documents with each other, with `reference` and with the index; index leaves out each other; "
+            "self leaves out the index, to which they are only added"
+        ),
     )
+    index: str | None = Field(
+        None,
+        description=(
+            "folder of what earlier runs kept, relative to the recipe's folder: documents that repeat it are removed, "
+            "the others are added to it; made where there is none"
+        ),
+    )
+    index_add: bool = Field(True, description="false compares with the index and adds nothing to it")
     unique_ids: bool = Field(
         True,
         description=(

@@ -61,7 +61,7 @@ class Options:
 
     @property
     def needs_sets(self) -> bool:
-        return self.verify != leaders.NOTHING_VERIFIED
+        return self.fuzzy and self.verify != leaders.NOTHING_VERIFIED
 
 
 def options(dedup: Dedup, sources: Sequence[str], *, signals: Sequence[str] = ()) -> Options:
@@ -76,10 +76,11 @@ def options(dedup: Dedup, sources: Sequence[str], *, signals: Sequence[str] = ()
     """
     if unknown := sorted(set(dedup.reference) - set(sources)):
         raise RecipeError(f"dedup.reference: there is no source {unknown[0]!r}; there are: {', '.join(sources)}")
-    bands, rows = chosen_bands(dedup.similarity, dedup.permutations, dedup.bands, dedup.rows)
+    fuzzy = dedup.mode == "fuzzy"
+    bands, rows = chosen_bands(dedup.similarity, dedup.permutations, dedup.bands, dedup.rows) if fuzzy else (0, 0)
     scope = {"all": (), "language": ("language",), "source": ("source",)}[dedup.scope]
     return Options(
-        fuzzy=dedup.mode == "fuzzy",
+        fuzzy=fuzzy,
         exact=dedup.exact,
         similarity=dedup.similarity,
         shingling=shingling(dedup),

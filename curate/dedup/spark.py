@@ -16,6 +16,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from glotmill.curate.blocks.packed import BLOCK, Kinds, numbers, pack, unpack
 from glotmill.curate.blocks.spark import exchange, few_rows_at_once, of_items
 from glotmill.curate.dedup import stages
+from glotmill.curate.dedup.index.files import Known
 from glotmill.curate.dedup.options import Options
 from glotmill.curate.dedup.stages import Parts
 
@@ -57,6 +58,7 @@ def duplicates(
     out: Path,
     options: Options,
     documents: int,
+    known: Known | None = None,
     edges_in_memory: int = EDGES_IN_MEMORY,
     doing: Callable[[str], None] = lambda stage: None,
 ) -> Duplicates:
@@ -65,6 +67,7 @@ def duplicates(
     Args:
         files: Keys of all files of OUT/signals, sorted.
         documents: How many documents they hold, about.
+        known: Entries of an index that the documents are compared with, too; their files follow `files`.
         edges_in_memory: Up to so many edges are united in one task, more of them by `connected`.
         doing: Told what Spark is about to do.
 
@@ -83,17 +86,19 @@ def duplicates(
     signed = of_items(
         spark, list(enumerate(files)), partial(stages.sign, out=out, options=options, parts=parts), tasks=None
     )
-    same = kept(exchange(signed, partial(stages.same, options=options, parts=parts), parts=parts.texts))
+    find_same = partial(stages.same, options=options, parts=parts, indexed=known is not None)
+    same = kept(exchange(signed, find_same, parts=parts.texts))
     fates = of_kind(same, stages.MEMBER)
     counts = None
-    if options.fuzzy:
+    if options.fuzzy or known:
         bands = of_kind(same, stages.BAND)
-        buckets = kept(exchange(bands, partial(stages.buckets, options=options), parts=parts.bands))
+        buckets = kept(exchange(bands, partial(stages.buckets, options=options, known=known), parts=parts.bands))
         edges = of_kind(same, stages.EDGE).unionByName(of_kind(buckets, stages.EDGE))
         doing("texts and buckets")
         nodes = _components(edges, edges_in_memory, out / SCRATCH)
-        read = partial(stages.fetch, files=tuple(files), out=out, options=options, parts=parts)
-        full = exchange(nodes, read, parts=max(1, min(len(files), 4 * parts.components)))
+        read = partial(stages.fetch, files=tuple(files), out=out, options=options, parts=parts, known=known)
+        sources = len(files) + (len(known.files()) if known else 0)
+        full = exchange(nodes, read, parts=max(1, min(sources, 4 * parts.components)))
         decided = kept(exchange(full, partial(stages.decide, options=options, parts=parts), parts=parts.components))
         fates = fates.unionByName(of_kind(decided, stages.FATE))
         counts = of_kind(buckets, stages.COUNTS).unionByName(of_kind(decided, stages.COUNTS))
@@ -114,7 +119,7 @@ def sizes(documents: int, options: Options, cores: int) -> Parts:
     def parts(bytes_a_document: int) -> int:
         return parts_of(documents, bytes_a_document, cores)
 
-    bands = options.bands if options.fuzzy else 0
+    bands = options.bands + 1  # whole texts, which an index is asked for, are one more
     full = 4 * options.permutations + (_SHINGLE_BYTES if options.needs_sets else 0)
     return Parts(texts=parts(100 + 8 * bands), bands=parts(24 * bands), components=parts(full // 2), stars=parts(60))
 

@@ -24,7 +24,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from glotmill.curate.blocks.packed import Kinds, block, numbers, pack, spread
-from glotmill.curate.dedup.documents import REMOVABLE, Hashes, Ints, groups, load, place_of, sorting, stand_ins
+from glotmill.curate.dedup.documents import (
+    REMOVABLE,
+    Hashes,
+    Ints,
+    from_hex,
+    groups,
+    load,
+    place_of,
+    sorting,
+    stand_ins,
+)
+from glotmill.curate.dedup.index.files import Known, read_entries, whole_keys
 from glotmill.curate.dedup.options import BUCKET, Options
 from glotmill.curate.dedup.shingles import shingles
 from glotmill.curate.kernels import leaders as kernel
@@ -95,8 +106,12 @@ def sign(file: tuple[int, str], *, out: Path, options: Options, parts: Parts) ->
     yield from spread(records, _part(documents.key[first, 0], parts.texts), DOC)
 
 
-def same(part: int, kinds: Kinds, *, options: Options, parts: Parts) -> Blocks:
-    """Documents with one key: the first by the policy goes on for all."""
+def same(part: int, kinds: Kinds, *, options: Options, parts: Parts, indexed: bool = False) -> Blocks:
+    """Documents with one key: the first by the policy goes on for all.
+
+    Args:
+        indexed: There is an index to compare with: whole texts are sought in it, too.
+    """
     docs = kinds.table(DOC, pa.schema([]))
     key = _pairs(docs, "key")
     node = numbers(docs["node"])
@@ -113,6 +128,8 @@ def same(part: int, kinds: Kinds, *, options: Options, parts: Parts) -> Blocks:
     if options.fuzzy:
         goes_on = is_rep & ~docs["short"].to_numpy(zero_copy_only=False)
         yield from _bands(_matrix(docs["bands"])[goes_on], node[goes_on], options, parts)
+    if indexed:
+        yield from _bands(whole_keys(key[is_rep], options), node[is_rep], options, parts)
 
 
 def _members(docs: pa.RecordBatch, node: Ints, rep: Ints, is_rep: npt.NDArray[np.bool_], parts: Parts) -> Blocks:
@@ -152,11 +169,20 @@ def _key_step(options: Options, parts: Parts) -> int:
     return -(-((options.bands + 1) << (64 - BAND_BITS)) // parts.bands)  # one more band, of whole texts
 
 
-def buckets(part: int, kinds: Kinds, *, options: Options) -> Blocks:
-    """Edges within the buckets of one part of all keys, and how large the buckets are."""
+def buckets(part: int, kinds: Kinds, *, options: Options, known: Known | None = None) -> Blocks:
+    """Edges within the buckets of one part of all keys, and how large the buckets are.
+
+    Args:
+        known: Entries of an index: those of the same buckets count as documents that are never removed.
+    """
     bands = kinds.table(BAND, pa.schema([("key", _U), ("node", _I), ("size", _I)]))
-    key, node = numbers(bands["key"]), numbers(bands["node"])
-    _, edges, sizes = _stars(key, node, numbers(bands["size"]), options, last=True)
+    key, node, size = (numbers(bands[name]) for name in ("key", "node", "size"))
+    if known:
+        its_key, its_node, from_index = known.candidates(key)
+        key, node = np.concatenate((key, its_key)), np.concatenate((node, its_node))
+        size = np.concatenate((size, np.ones(len(its_key), np.int64)))
+        yield from told(from_index)
+    _, edges, sizes = _stars(key, node, size, options, last=True)
     yield from _edges(*edges, part=part)
     counts = {"buckets": int((sizes > 1).sum()), "largest_bucket": int(sizes.max(initial=0))}
     counts |= {f"buckets_from_{size}": int((sizes >= size).sum()) for size in _HOT}
@@ -216,37 +242,71 @@ def to_files(nodes: Ints, roots: Ints) -> Blocks:
     yield from spread(records, place_of(nodes)[0].astype(np.int32), NODE)
 
 
-def fetch(part: int, kinds: Kinds, *, files: tuple[str, ...], out: Path, options: Options, parts: Parts) -> Blocks:
-    """What is needed to compare the nodes of one file."""
+def fetch(
+    part: int,
+    kinds: Kinds,
+    *,
+    files: tuple[str, ...],
+    out: Path,
+    options: Options,
+    parts: Parts,
+    known: Known | None = None,
+) -> Blocks:
+    """What is needed to compare the nodes of one file of the run, or behind those, of the index."""
     asked = kinds.table(NODE, _EDGE)
     order = np.argsort(place_of(numbers(asked["node"]))[1])
     node, root = numbers(asked["node"])[order], numbers(asked["root"])[order]
-    documents = load(files[part], part, out, options, ("minhash", "shingles"))
-    at = np.searchsorted(documents.row, place_of(node)[1])
-    taken = documents.table.select(["minhash", "shingles"]).take(pa.array(at))
-    sets = _sets(files[part], documents.row[at], out, options)
-    records = pa.RecordBatch.from_pydict(
-        {
-            "root": root,
-            "node": node,
-            "id_high": documents.id[at, 0],
-            "id_low": documents.id[at, 1],
-            "text_high": documents.text[at, 0],
-            "text_low": documents.text[at, 1],
-            "scope": documents.scope[at],
-            "rank": _lists(documents.rank[at]),
-            "short": pa.array(taken["shingles"].to_numpy() < options.min_shingles),
-            "minhash": taken["minhash"].combine_chunks(),
-            "sets": sets,
-        }
-    )
+    rows = place_of(node)[1]
+    if known is None or part < len(files):
+        columns = _of_run(files[part], part, rows, out, options)
+    else:
+        columns = _of_index(known.files()[part - len(files)], rows, options)
+    records = pa.RecordBatch.from_pydict({"root": root, "node": node, **columns})
     yield from spread(records, _part(root, parts.components), FULL)
+
+
+def _of_run(key: str, part: int, rows: Ints, out: Path, options: Options) -> dict[str, Any]:
+    signed = ["minhash", "shingles"] if options.fuzzy else []
+    documents = load(key, part, out, options, signed)
+    at = np.searchsorted(documents.row, rows)
+    taken = documents.table.select(signed).take(pa.array(at))
+    short = taken["shingles"].to_numpy() < options.min_shingles if options.fuzzy else np.zeros(len(at), np.bool_)
+    return {
+        **_halves(id=documents.id[at], text=documents.text[at], key=documents.key[at]),
+        "scope": documents.scope[at],
+        "rank": _lists(documents.rank[at]),
+        "short": pa.array(short),
+        **({"minhash": _lists(signatures_of(taken["minhash"]))} if options.fuzzy else {}),
+        "sets": _sets(key, documents.row[at], out, options),
+    }
+
+
+def _of_index(path: str, rows: Ints, options: Options) -> dict[str, Any]:
+    """Entries come before all documents of the run; their shingles aren't known, so their signatures are believed."""
+    entries = read_entries(path, rows)
+    rank = np.full((len(rows), max(1, len(options.keep))), -np.inf)
+    return {
+        **_halves(id=from_hex(entries["id"])),
+        **{name: numbers(entries[name]) for name in ("text_high", "text_low", "key_high", "key_low", "scope")},
+        "rank": _lists(rank),
+        "short": entries["short"].combine_chunks(),
+        **({"minhash": _lists(signatures_of(entries["minhash"]))} if options.fuzzy else {}),
+        "sets": _no_sets(len(rows)),
+    }
+
+
+def _halves(**pairs: Hashes) -> dict[str, Any]:
+    return {f"{name}_{half}": of[:, k] for name, of in pairs.items() for k, half in enumerate(("high", "low"))}
+
+
+def _no_sets(n: int) -> pa.LargeListArray:
+    return pa.LargeListArray.from_arrays(pa.array(np.zeros(n + 1, np.int64)), pa.array([], _U))
 
 
 def _sets(key: str, rows: Ints, out: Path, options: Options) -> pa.Array:
     """The different shingles of some documents of a file, sorted; nothing where signatures alone count."""
     if not options.needs_sets:
-        return pa.array([[]] * len(rows), pa.large_list(_U))
+        return _no_sets(len(rows))
     found = []
     cuts = pq.read_table(out / "signals" / f"{key}.parquet", columns=["cuts"])["cuts"].combine_chunks()
     start = 0
@@ -270,14 +330,16 @@ def decide(part: int, kinds: Kinds, *, options: Options, parts: Parts) -> Blocks
     order = sorting(fixed, _matrix(full["rank"]), _pairs(full, "text"), id, root)
     full = full.take(pa.array(order))
     node, id, fixed = node[order], id[order], fixed[order]
-    signatures = signatures_of(full["minhash"])
+    n = len(node)
+    signatures = signatures_of(full["minhash"]) if options.fuzzy else np.zeros((n, 1), np.uint32)
     sets = full["sets"]
+    text, key = _pairs(full, "text"), _pairs(full, "key")
     found = kernel.leaders(
         band_keys(signatures, numbers(full["scope"]), bands=options.bands, rows=options.rows),
         signatures,
         sets.flatten().to_numpy(),
         sets.offsets.to_numpy() - sets.offsets[0].as_py(),
-        _pairs(full, "text"),
+        key,
         full["short"].to_numpy(zero_copy_only=False),
         fixed,
         similarity=options.similarity,
@@ -288,7 +350,11 @@ def decide(part: int, kinds: Kinds, *, options: Options, parts: Parts) -> Blocks
     )
     gone = np.flatnonzero(found.twin >= 0)
     twin = found.twin[gone]
-    columns = [node[gone], node[twin], id[twin, 0], id[twin, 1], found.similarity[gone], found.how[gone]]
+    how = found.how[gone]
+    if options.exact == "url":
+        how[how == kernel.TEXT] = BY_ADDRESS
+        how[(text[gone] == text[twin]).all(axis=1) & (how != BY_ADDRESS)] = kernel.TEXT
+    columns = [node[gone], node[twin], id[twin, 0], id[twin, 1], found.similarity[gone], how]
     records = pa.RecordBatch.from_arrays([pa.array(column) for column in columns], schema=_FATE)
     yield from spread(records, _part(node[gone], parts.stars), FATE)
     counts = {"compared": found.compared, "compared_exactly": found.exact, "below_similarity": found.below}

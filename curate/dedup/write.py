@@ -10,7 +10,8 @@ import pyarrow.compute as pc
 
 from glotmill.curate.blocks.packed import Kinds, numbers
 from glotmill.curate.dedup import stages
-from glotmill.curate.dedup.documents import Documents, Ints, load, owners, to_hex
+from glotmill.curate.dedup.documents import Documents, Ints, load, owners, place_of, to_hex
+from glotmill.curate.dedup.index.files import Known
 from glotmill.curate.dedup.options import Options
 from glotmill.curate.dedup.summary import EXAMPLES, LARGEST
 from glotmill.schemas.atomic import Transaction
@@ -19,12 +20,22 @@ from glotmill.schemas.parquet import write_table
 from glotmill.schemas.units import Books, Outcome, Unit
 
 
-def write_dedup(unit: Unit, files: Transaction, part: int, kinds: Kinds, *, out: Path, options: Options) -> Outcome:
+def write_dedup(
+    unit: Unit,
+    files: Transaction,
+    part: int,
+    kinds: Kinds,
+    *,
+    out: Path,
+    options: Options,
+    index: Known | None = None,
+) -> Outcome:
     """Write dedup/<unit.key>.parquet, a row for each document that the judgement kept, sorted by id.
 
     Args:
         part: Number of the file.
         kinds: FATE, LEADER and COUNTS records for it.
+        index: What of an index the documents were compared with.
 
     Returns:
         Books, the table's digest, and as facts: documents and removed ones by language and source, kept documents by
@@ -32,7 +43,7 @@ def write_dedup(unit: Unit, files: Transaction, part: int, kinds: Kinds, *, out:
         first file what the whole run counted.
     """
     documents = load(unit.key, part, out, options)
-    table = _table(documents, owners(documents, options), kinds, options)
+    table = _table(documents, owners(documents, options), kinds, options, index)
     table = table.sort_by("id").combine_chunks()
     rows, digest = write_table(files.path(f"dedup/{unit.key}.parquet"), [table], DEDUP)
     kinds_of_gone = Counter(f"{kind}_duplicate" for kind in table.filter(pc.invert(table["keep"]))["kind"].to_pylist())
@@ -41,7 +52,7 @@ def write_dedup(unit: Unit, files: Transaction, part: int, kinds: Kinds, *, out:
     return Outcome(books, {"dedup": digest}, facts=facts)
 
 
-def _table(documents: Documents, owner: Ints, kinds: Kinds, options: Options) -> pa.Table:
+def _table(documents: Documents, owner: Ints, kinds: Kinds, options: Options, index: Known | None) -> pa.Table:
     """Columns of DEDUP, in the order of the file."""
     n = len(owner)
     fates = kinds.table(stages.FATE, stages.GONE)
@@ -72,9 +83,24 @@ def _table(documents: Documents, owner: Ints, kinds: Kinds, options: Options) ->
             "cluster": _where(~alone, names),
             "cluster_size": size,
             "measured": pa.array(measured_names(options)[how], pa.string(), mask=keep),
+            "index": _generations(numbers(fates["twin"])[at[gone]], gone, index),
         },
         schema=DEDUP,
     )
+
+
+def _generations(twin: Ints, gone: Any, index: Known | None) -> pa.Array:
+    """What the twins that lie in the index belong to there.
+
+    Args:
+        twin: Nodes of the twins of those that are gone.
+    """
+    found = np.full(len(gone), None, object)
+    if index:
+        file = place_of(twin)[0] - index.first
+        names = np.array([*index.names(), None], object)
+        found[gone] = names[np.where(file < 0, -1, file)]
+    return pa.array(found, pa.string())
 
 
 def measured_names(options: Options) -> Any:

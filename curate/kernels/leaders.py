@@ -67,7 +67,8 @@ def leaders(
     Args:
         keys: uint64 (n, bands), of each document's bands.
         signatures: uint32 (n, permutations).
-        sets, bounds: Each document's different shingles, sorted; all empty where none are needed.
+        sets, bounds: Each document's different shingles, sorted; empty where none are needed, and where
+            they aren't known: then signatures are believed.
         texts: uint64 (n, 2), the hash of each document's normalised text.
         is_short: Too few shingles: compared by text alone.
         is_fixed: Stays whatever it is similar to.
@@ -148,7 +149,8 @@ def _leaders(  # type: ignore[no-untyped-def]
                     same += signatures[d, k] == signatures[other, k]
                 value, by = same / size, SIGNATURE
                 if verify == BY_SHINGLES or (verify == BY_SIGNATURE and abs(value - similarity) < margin):
-                    if value > similarity - 2 * margin:
+                    has_sets = bounds[d] < bounds[d + 1] and bounds[other] < bounds[other + 1]
+                    if has_sets and value > similarity - 2 * margin:
                         counts[1] += 1
                         value = _jaccard(sets, bounds[d], bounds[d + 1], bounds[other], bounds[other + 1])
                         by = SHINGLES

@@ -1,0 +1,1 @@
+"""What earlier runs kept, on disk: later runs leave out what repeats it."""
