@@ -100,6 +100,14 @@ def test_no_policy_displaces_what_is_indexed(snapshots: Snapshots, keep: str) ->
     assert not table[0]["keep"] and table[0]["index"] == "g0"
 
 
+def test_entries_that_are_alike_all_stay(snapshots: Snapshots) -> None:
+    both = [ENGLISH[0], f"new {ENGLISH[0]}"]
+    snapshots.run(rows(both), compare="index")
+    assert snapshots.index.generations[0].entries == 2
+    table = snapshots.run(rows([*both, *both]))
+    assert {n: int(row["twin"], 16) for n, row in table.items()} == {0: 0, 1: 1, 2: 0, 3: 1}
+
+
 def test_within_a_run_twins_are_those_of_the_run(snapshots: Snapshots) -> None:
     snapshots.run(rows([ENGLISH[0]]))
     table = snapshots.run(rows([ENGLISH[0], ENGLISH[1], ENGLISH[1]]), keep=())
