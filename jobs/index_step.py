@@ -66,11 +66,11 @@ def index_step(state: State) -> Step:
 
 
 def _content(state: State) -> str:
-    """Of all that entries are made from."""
+    """Of all that entries are made from: whom the others repeat is not among it."""
     return fingerprint(
         [
             sorted((key, receipt.digests[digest]) for key, receipt in state.receipts(step).items())
-            for step, digest in (("measure", "signals"), ("dedup", "dedup"))
+            for step, digest in (("measure", "signals"), ("dedup", "kept"))
         ]
     )
 

@@ -15,6 +15,7 @@ from glotmill.curate.dedup.index.files import Known
 from glotmill.curate.dedup.options import Options
 from glotmill.curate.dedup.summary import EXAMPLES, LARGEST
 from glotmill.schemas.atomic import Transaction
+from glotmill.schemas.digest import rows_digest
 from glotmill.schemas.document import DEDUP
 from glotmill.schemas.parquet import write_table
 from glotmill.schemas.units import Books, Outcome, Unit
@@ -38,9 +39,9 @@ def write_dedup(
         index: What of an index the documents were compared with.
 
     Returns:
-        Books, the table's digest, and as facts: documents and removed ones by language and source, kept documents by
-        size of their cluster, the largest clusters with the documents here that are least like the one kept, and in the
-        first file what the whole run counted.
+        Books, the digests of the table and of the ids that stay, and as facts: documents and removed ones by language
+        and source, kept documents by size of their cluster, the largest clusters with the documents here that are
+        least like the one kept, and in the first file what the whole run counted.
     """
     documents = load(unit.key, part, out, options)
     table = _table(documents, owners(documents, options), kinds, options, index)
@@ -49,7 +50,8 @@ def write_dedup(
     kinds_of_gone = Counter(f"{kind}_duplicate" for kind in table.filter(pc.invert(table["keep"]))["kind"].to_pylist())
     books = Books(records=rows, kept=rows - kinds_of_gone.total(), dropped=dict(sorted(kinds_of_gone.items())))
     facts = _facts(documents, table) | {"run": stages.total(kinds)}
-    return Outcome(books, {"dedup": digest}, facts=facts)
+    stay = table.filter(table["keep"]).select(["id"]).combine_chunks()
+    return Outcome(books, {"dedup": digest, "kept": rows_digest([stay])}, facts=facts)
 
 
 def _table(documents: Documents, owner: Ints, kinds: Kinds, options: Options, index: Known | None) -> pa.Table:

@@ -115,7 +115,7 @@ def read_index(folder: Path) -> Index:
             for of in told["generations"]
         ]
         return Index(folder, told["parameters"], tuple(Generation(**of) for of in made))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         _check_free(folder)
         return Index(folder)
     except (ValueError, KeyError, TypeError) as error:
