@@ -159,6 +159,12 @@ def different(count: int, *, seed: int = SEED, rows: int = ROWS) -> Iterator[pa.
         yield pa.table({"id": ids, "text": _strings(texts, words)})
 
 
+def typical(texts: pa.ChunkedArray) -> str:
+    """The text of mean size: so many of it are as many bytes as so many different ones."""
+    sizes = pc.binary_length(texts).to_numpy()
+    return str(texts[int(np.abs(sizes - sizes.mean()).argmin())].as_py())
+
+
 @dataclass(slots=True)
 class Peaks:
     """The largest resident memory seen, in 10^6 bytes: of the driver's Python, the JVM, all Python workers together."""
@@ -233,8 +239,7 @@ def main() -> int:
     unit = 0.0
     makers = [("mixed", size, files(size)) for size in args.sizes]
     if args.identical:
-        first = files(ROWS)
-        text = next(first)["text"][0].as_py()
+        text = typical(next(different(ROWS))["text"])
         makers += [("different", args.identical, different(args.identical))]
         makers += [("identical", args.identical, identical(args.identical, text))]
     with tempfile.TemporaryDirectory(dir=args.work) as temporary:

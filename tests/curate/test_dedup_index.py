@@ -285,9 +285,12 @@ def test_of_a_file_of_bands_only_the_groups_with_a_wanted_key_are_read(
     write_bands(tmp_path, generation("g"), keys, np.arange(1000), bands=1)
     read: list[int] = []
     plain = pq.ParquetFile.read_row_group
-    monkeypatch.setattr(
-        pq.ParquetFile, "read_row_group", lambda self, group, **of: read.append(group) or plain(self, group, **of)
-    )
+
+    def noted(self: pq.ParquetFile, group: int, **of: Any) -> pa.Table:
+        read.append(group)
+        return plain(self, group, **of)
+
+    monkeypatch.setattr(pq.ParquetFile, "read_row_group", noted)
     path = tmp_path / "generations" / "g" / bands_file(0, 1)
     assert [entry.tolist() for _, entry in files._matching(path, keys[[15, 512]])] == [[15], [512]]
     assert read == [1, 51]
