@@ -70,7 +70,14 @@ def _orphans(out: Path) -> Iterator[str]:
 
 _FOLDERS = tuple("documents quarantine signals verdicts dedup repeats kept dropped tokens shards".split())
 # What goes out of one step goes into the next.
-_CHAIN = (("extract", "measure"), ("measure", "judge"), ("judge", "dedup"), ("measure", "cut"), ("cut", "tokenize"))
+_CHAIN = (
+    ("extract", "measure"),
+    ("measure", "judge"),
+    ("judge", "dedup"),
+    ("dedup", "repeats"),
+    ("measure", "cut"),
+    ("cut", "tokenize"),
+)
 
 
 def _books(out: Path) -> Iterator[str]:

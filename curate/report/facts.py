@@ -12,7 +12,19 @@ from glotmill.schemas.manifest import MANIFEST, Manifest
 from glotmill.schemas.recipe import Recipe
 from glotmill.schemas.units import Books
 
-STEPS = ("extract", "measure", "judge", "dedup", "cut", "tokenizer", "tokenize", "mix", "shard", "manifest")
+STEPS = (
+    "extract",
+    "measure",
+    "judge",
+    "dedup",
+    "repeats",
+    "cut",
+    "tokenizer",
+    "tokenize",
+    "mix",
+    "shard",
+    "manifest",
+)
 
 
 @dataclass(slots=True)
