@@ -31,12 +31,13 @@ PROSE = {
 }
 
 
-def lines(language: str, count: int, start: int = 0) -> str:
+def lines(language: str, count: int, start: int = 0, *, ids: str = "") -> str:
     texts = (
         "".join(f"{PROSE[language]}{n * 7 + k} {language}. \n" for k in range(4)) for n in range(start, start + count)
     )
     return "".join(
-        json.dumps({"text": text, "id": f"{language}-{n}"}, ensure_ascii=False) + "\n" for n, text in enumerate(texts)
+        json.dumps({"text": text, "id": f"{ids}{language}-{n}"}, ensure_ascii=False) + "\n"
+        for n, text in enumerate(texts, start)
     )
 
 
@@ -47,7 +48,8 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for language in PROSE:
         (folder / f"{language} ü.jsonl").write_text(lines(language, 12), encoding="utf-8")
     (folder / "bad.jsonl").write_text(
-        lines("ita", 2) + "null\n" + '{"id": 3}\n' + lines("deu", 2, 100), encoding="utf-8"
+        lines("ita", 2, ids="bad-") + "null\n" + '{"id": 3}\n' + lines("deu", 2, 100, ids="bad-"),
+        encoding="utf-8",
     )
     return folder
 
