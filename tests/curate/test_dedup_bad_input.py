@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from glotmill.curate.blocks.packed import Kinds
 from glotmill.curate.dedup import stages
 from tests.curate.dedup_in_process import found, rows
 from tests.curate.test_duplicates import edited, jaccard, text
@@ -69,8 +70,8 @@ def test_a_bucket_is_compared_with_so_many_that_stay_and_the_full_one_is_told(
     assert counts["compared"] < 600 * 18 * 16
 
 
-def _kinds(block: Any) -> stages.Kinds:
-    kinds = stages.Kinds()
+def _kinds(block: Any) -> Kinds:
+    kinds = Kinds()
     for kind, data in zip(block["kind"].to_pylist(), block["data"], strict=True):
         kinds.add(kind, data.as_buffer())
     return kinds

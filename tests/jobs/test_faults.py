@@ -2,18 +2,16 @@
 
 import os
 import random
-import re
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
-import pyspark
 import pytest
 
 from glotmill.jobs.java import java_home
+from tests.jobs.conftest import Cluster
 
 pytestmark = pytest.mark.slow
 
@@ -45,57 +43,12 @@ def test_cores_change_nothing(tmp_path: Path, demo_out: Path, snapshot: Snapshot
     assert snapshot(tmp_path / "out") == snapshot(demo_out)
 
 
-@pytest.fixture
-def cluster(tmp_path: Path) -> Iterator[str]:
-    """A standalone Spark master with two workers of one core each, on loopback; yields its URL."""
-    home = Path(pyspark.__file__).parent
-    environment = {
-        **os.environ,
-        "JAVA_HOME": str(java_home()),
-        "SPARK_HOME": str(home),
-        "SPARK_LOCAL_IP": "127.0.0.1",
-        "PYSPARK_PYTHON": sys.executable,
-    }
-    log = tmp_path / "master.log"
-    started: list[subprocess.Popen[bytes]] = []
-
-    def start(*arguments: str, log: Path) -> None:
-        with log.open("wb") as file:
-            line = [str(home / "bin" / "spark-class"), *arguments]
-            started.append(subprocess.Popen(line, env=environment, stdout=file, stderr=file, start_new_session=True))
-
-    deploy = "org.apache.spark.deploy"
-    try:
-        ports = ("--host", "127.0.0.1", "--port", "0", "--webui-port", "0")
-        start(f"{deploy}.master.Master", *ports, log=log)
-        url = _told(log, r"(spark://127\.0\.0\.1:\d+)")
-        for number in (1, 2):
-            own = tmp_path / f"worker-{number}"
-            own.mkdir()
-            sizes = ("--cores", "1", "--memory", "2g", "--work-dir", str(own))
-            start(f"{deploy}.worker.Worker", *ports, *sizes, url, log=tmp_path / f"worker-{number}.log")
-        yield url
-    finally:
-        for process in started:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-
-
-def _told(log: Path, pattern: str) -> str:
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        if found := re.search(pattern, log.read_text(errors="replace")):
-            return found[1]
-        time.sleep(0.2)
-    raise AssertionError(f"Spark's master did not start: {log.read_text(errors='replace')[-2000:]}")
-
-
 def test_a_standalone_cluster_of_two_workers_gives_the_same_bytes(
-    cluster: str, tmp_path: Path, demo_out: Path, snapshot: Snapshot
+    cluster: Cluster, tmp_path: Path, demo_out: Path, snapshot: Snapshot
 ) -> None:
     options = (
         "--master",
-        cluster,
+        cluster.url,
         "--conf",
         "spark.executor.memory=1g",
         "--conf",
@@ -128,7 +81,7 @@ def python_without_glotmill(tmp_path: Path) -> Path:
 
 
 def test_spark_submit_ships_the_zip_to_a_cluster_that_has_no_glotmill(
-    cluster: str, shipped: Path, python_without_glotmill: Path, tmp_path: Path, demo_out: Path, snapshot: Snapshot
+    cluster: Cluster, shipped: Path, python_without_glotmill: Path, tmp_path: Path, demo_out: Path, snapshot: Snapshot
 ) -> None:
     blind = subprocess.run([python_without_glotmill, "-c", "import glotmill"], capture_output=True, cwd=tmp_path)
     assert blind.returncode != 0, "the test proves nothing where glotmill is installed"
@@ -140,7 +93,7 @@ def test_spark_submit_ships_the_zip_to_a_cluster_that_has_no_glotmill(
         "spark.driver.host": "127.0.0.1",
     }
     settings = [part for key, value in conf.items() for part in ("--conf", f"{key}={value}")]
-    submit = [str(Path(sys.executable).with_name("spark-submit")), "--master", cluster, *settings]
+    submit = [str(Path(sys.executable).with_name("spark-submit")), "--master", cluster.url, *settings]
     script = [str(ROOT / "jobs" / "run.py"), str(RECIPE), "--out", str(tmp_path / "out"), "--quiet"]
     environment = {**os.environ, "JAVA_HOME": str(java_home()), "SPARK_LOCAL_IP": "127.0.0.1"}
     del environment["PYSPARK_PYTHON"]
