@@ -10,8 +10,10 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
+from glotmill.curate.mix.aim import aim
 from glotmill.curate.mix.plan import Plan
 from glotmill.curate.mix.spark import plan_mix
+from glotmill.curate.mix.target import tables_digest
 from glotmill.jobs import plans, sampling
 from glotmill.jobs.state import State
 from glotmill.jobs.steps import Step, following, over
@@ -142,7 +144,8 @@ def mix_step(state: State) -> Step:
         index = plans.index(spark, state)
         made = Plan(seed, asked.tokens, asked.max_epochs)
         if index is not None:
-            made = plan_mix(index, budget=asked.tokens, max_epochs=asked.max_epochs, seed=seed)
+            aimed = partial(aim, asked, base=state.base)
+            made = plan_mix(index, aimed=aimed, max_epochs=asked.max_epochs, seed=seed)
 
         def write(unit: Unit, files: Transaction) -> tuple[Outcome, tuple[()]]:
             told = made.to_json()
@@ -157,7 +160,7 @@ def mix_step(state: State) -> Step:
     return Step(
         "mix",
         (),
-        lambda state: [Unit("mix", ONLY, "mix", {}, (_store_digest(state),))],
+        lambda state: [Unit("mix", ONLY, "mix", {}, (_store_digest(state), tables_digest(asked, state.base)))],
         act,
         [asked.model_dump(mode="json"), seed],
         code_version(("glotmill.curate.mix.spark", "glotmill.jobs.plans")),

@@ -251,8 +251,41 @@ class Dedup(_Section):
 class Mix(_Section):
     """How many tokens of each cell (language x domain) go into the shards."""
 
-    tokens: int | None = Field(None, gt=0, description="budget; null takes everything once")
+    tokens: int | None = Field(
+        None, gt=0, description="budget; null takes everything once, or as much as the target's shares allow"
+    )
     max_epochs: float = Field(1.0, gt=0, description="how often a document may be used at the most")
+    epoch_caps: dict[str, float] = Field(
+        {}, description="by cell, language or *.DOMAIN: how often its documents may be used, instead of max_epochs"
+    )
+    target: str | dict[str, float | str | dict[str, float]] = Field(
+        "proportional",
+        description=(
+            "shares of the tokens: a rule (proportional, uniform, unimax, temperature), a file (.csv, .yaml), the output "
+            "folder of a run whose shares are matched, shares of cells, or `languages` and `domains` with a table each"
+        ),
+    )
+    over: Literal["language", "domain", "cell"] = Field(
+        "language", description="what uniform, unimax and temperature weigh; within it cells keep their proportions"
+    )
+    temperature: float = Field(
+        3.33, ge=1, description="T of the rule temperature: shares in proportion to tokens ** (1 / T)"
+    )
+    normalise: bool = Field(False, description="true divides the target's shares by their sum")
+    absent: Literal["error", "skip", "nearest"] = Field(
+        "error",
+        description=(
+            "an entry of the target that has no document: error; skip, the others share its part; nearest, the cells of "
+            "its language do, else of its domain"
+        ),
+    )
+    pin: dict[str, float] = Field({}, description="by cell, language or *.DOMAIN: its share, whatever the target says")
+    at_least: dict[str, float] = Field({}, description="by cell, language or *.DOMAIN: its smallest share")
+    at_most: dict[str, float] = Field({}, description="by cell, language or *.DOMAIN: its largest share")
+    short: Literal["spread", "error"] = Field(
+        "spread",
+        description="where there are too few tokens for a share: spread gives the others more, error stops the run",
+    )
 
 
 class Shards(_Section):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from glotmill.schemas.errors import RecipeError
+from glotmill.curate.mix.aim import Aim
 
 U64 = npt.NDArray[np.uint64]
 I64 = npt.NDArray[np.int64]
@@ -33,6 +33,7 @@ class Share:
         cut: Documents whose pick key (16 hex digits, unsigned) is at most this are used once more; "" for none.
         picked: Number of those documents.
         planned: Tokens that `whole` and `cut` give, exactly.
+        target: Share of all tokens that is asked for, before caps.
     """
 
     documents: int
@@ -42,6 +43,7 @@ class Share:
     cut: str = ""
     picked: int = 0
     planned: int = 0
+    target: float = 0.0
 
     @property
     def uses(self) -> int:
@@ -66,6 +68,7 @@ class Plan:
     budget: int | None
     max_epochs: float
     cells: dict[str, Share] = field(default_factory=dict)
+    nearness: dict[str, Any] = field(default_factory=dict)  # see Aim.to_json
 
     @property
     def planned(self) -> int:
@@ -78,57 +81,43 @@ class Plan:
     def to_json(self) -> dict[str, Any]:
         total = max(self.planned, 1)
         cells = {
-            name: asdict(share) | {"epochs": round(share.epochs, 6), "share": round(share.planned / total, 9)}
+            name: asdict(share)
+            | {
+                "target": round(share.target, 9),
+                "epochs": round(share.epochs, 6),
+                "share": round(share.planned / total, 9),
+            }
             for name, share in sorted(self.cells.items())
         }
         return {
             "format": "glotmill-mix",
-            "version": 1,
+            "version": 2,
             "seed": self.seed,
             "budget": self.budget,
             "max_epochs": self.max_epochs,
             "available": sum(share.available for share in self.cells.values()),
             "planned": self.planned,
+            "nearness": self.nearness,
             "cells": cells,
         }
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Plan":
-        names = ("documents", "available", "asked", "whole", "cut", "picked", "planned")
+        names = ("documents", "available", "asked", "whole", "cut", "picked", "planned", "target")
         cells = {name: Share(**{key: cell[key] for key in names}) for name, cell in data["cells"].items()}
-        return cls(data["seed"], data["budget"], data["max_epochs"], cells)
+        return cls(data["seed"], data["budget"], data["max_epochs"], cells, data["nearness"])
 
 
-def proportional(cells: Mapping[str, Cell], *, budget: int | None, max_epochs: float, seed: int) -> Plan:
-    """Every cell in proportion to its tokens: `budget` tokens in all, or everything once when it is None.
-
-    Raises:
-        RecipeError: `budget` asks more than `max_epochs` allows; the message says by how much.
-    """
-    available = sum(cell.tokens for cell in cells.values())
-    if budget is not None and budget > available * max_epochs:
-        raise RecipeError(
-            f"mix.tokens asks {budget:,} tokens; the kept documents have {available:,}, which {max_epochs:g} epochs "
-            f"make {int(available * max_epochs):,}. Lower mix.tokens to that, raise mix.max_epochs to "
-            f"{budget / max(available, 1):.2f} or more, or add sources"
-        )
-    asked = _apportioned({n: c.tokens for n, c in cells.items()}, budget if budget is not None else available)
-    shares = {name: Share(cell.documents, cell.tokens, asked[name]) for name, cell in sorted(cells.items())}
+def planned(cells: Mapping[str, Cell], aimed: Aim, *, max_epochs: float, seed: int) -> Plan:
+    """The plan that takes what was aimed at, but for the last epoch's cuts: those need the documents."""
+    shares = {
+        name: Share(cell.documents, cell.tokens, aimed.tokens[name], target=aimed.target.get(name, 0.0))
+        for name, cell in sorted(cells.items())
+    }
     for share in shares.values():
         share.whole = share.asked // share.available if share.available else 0
         share.planned = share.whole * share.available
-    return Plan(seed, budget, max_epochs, shares)
-
-
-def _apportioned(sizes: Mapping[str, int], total: int) -> dict[str, int]:
-    """Whole numbers in proportion to `sizes` that sum to `total`: largest remainders, ties by name."""
-    whole = sum(sizes.values())
-    if whole == 0:
-        return dict.fromkeys(sizes, 0)
-    shares = {name: divmod(size * total, whole) for name, size in sizes.items()}
-    left = total - sum(quotient for quotient, _ in shares.values())
-    first = sorted(shares, key=lambda name: (-shares[name][1], name))[:left]
-    return {name: quotient + (name in first) for name, (quotient, _) in shares.items()}
+    return Plan(seed, aimed.budget, max_epochs, shares, aimed.to_json())
 
 
 def nearest_cut(keys: U64, tokens: I64, wanted: int) -> tuple[str, int, int]:

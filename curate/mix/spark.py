@@ -1,13 +1,14 @@
 """The mix on Spark: counts and cuts from the document index, and the order of the documents in the shards."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from glotmill.curate.mix.plan import Cell, Plan, Share, nearest_cut, proportional
+from glotmill.curate.mix.aim import Aim
+from glotmill.curate.mix.plan import Cell, Plan, Share, nearest_cut, planned
 from glotmill.schemas.ids import PICK
 
 _BINS = 12  # bits of the pick key that the first pass looks at: 4096 sums a cell
@@ -25,11 +26,12 @@ def pick_key(seed: int) -> Column:
     return order_key(seed, PICK).bitwiseXOR(F.lit(_SIGN))
 
 
-def plan_mix(index: DataFrame, *, budget: int | None, max_epochs: float, seed: int) -> Plan:
+def plan_mix(index: DataFrame, *, aimed: Callable[[Mapping[str, int]], Aim], max_epochs: float, seed: int) -> Plan:
     """The plan of a mix, exact to a document.
 
     Args:
         index: cell, id, tokens: one row a document of the token store.
+        aimed: Given the tokens of each cell, how many of them are wanted.
 
     Cost: two aggregations of (cell, bin, tokens), 4096 rows a cell reach the driver, then the documents of one bin a
     cell. No shuffle of documents.
@@ -37,7 +39,9 @@ def plan_mix(index: DataFrame, *, budget: int | None, max_epochs: float, seed: i
     index = index.select("cell", "tokens", order_key(seed, PICK).alias("key"))
     binned = index.withColumn("bin", F.shiftrightunsigned("key", 64 - _BINS))
     sums = binned.groupBy("cell", "bin").agg(F.sum("tokens").alias("tokens"), F.count("*").alias("documents")).toArrow()
-    plan = proportional(_cells(sums), budget=budget, max_epochs=max_epochs, seed=seed)
+    cells = _cells(sums)
+    wanted = aimed({name: cell.tokens for name, cell in cells.items()})
+    plan = planned(cells, wanted, max_epochs=max_epochs, seed=seed)
     short = {name: share for name, share in plan.cells.items() if share.asked > share.planned}
     edges = {name: _edge(sums, name, share) for name, share in short.items()}
     rows = _documents_in(binned, {name: edge[0] for name, edge in edges.items()})
