@@ -261,8 +261,9 @@ class Mix(_Section):
     target: str | dict[str, float | str | dict[str, float]] = Field(
         "proportional",
         description=(
-            "shares of the tokens: a rule (proportional, uniform, unimax, temperature), a file (.csv, .yaml), the output "
-            "folder of a run whose shares are matched, shares of cells, or `languages` and `domains` with a table each"
+            "shares of the tokens: a rule (proportional, uniform, unimax, temperature), a file (.csv, .yaml), the "
+            "output folder of a run whose shares are matched, shares of cells, or `languages` and `domains` with a "
+            "table each"
         ),
     )
     over: Literal["language", "domain", "cell"] = Field(
@@ -275,8 +276,8 @@ class Mix(_Section):
     absent: Literal["error", "skip", "nearest"] = Field(
         "error",
         description=(
-            "an entry of the target that has no document: error; skip, the others share its part; nearest, the cells of "
-            "its language do, else of its domain"
+            "an entry of the target that has no document: error; skip, the others share its part; nearest, the cells "
+            "of its language do, else of its domain"
         ),
     )
     pin: dict[str, float] = Field({}, description="by cell, language or *.DOMAIN: its share, whatever the target says")

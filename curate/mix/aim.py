@@ -200,8 +200,8 @@ def _check_budget(budget: int, asked: Mix, available: Any, most: Any, wished: Fl
         there = int(available[wished > 0].sum())
         raise RecipeError(
             f"mix.tokens asks {budget:,} tokens; the kept documents have {there:,}, which {asked.max_epochs:g} epochs "
-            f"make {reachable:,}. Lower mix.tokens to that, raise mix.max_epochs to {budget / max(there, 1):.2f} or more, "
-            "or add sources"
+            f"make {reachable:,}. Lower mix.tokens to that, raise mix.max_epochs to {budget / max(there, 1):.2f} or "
+            "more, or add sources"
         )
 
 

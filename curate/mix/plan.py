@@ -79,16 +79,7 @@ class Plan:
         return sum(share.uses for share in self.cells.values())
 
     def to_json(self) -> dict[str, Any]:
-        total = max(self.planned, 1)
-        cells = {
-            name: asdict(share)
-            | {
-                "target": round(share.target, 9),
-                "epochs": round(share.epochs, 6),
-                "share": round(share.planned / total, 9),
-            }
-            for name, share in sorted(self.cells.items())
-        }
+        cells = {name: self._told(share) for name, share in sorted(self.cells.items())}
         return {
             "format": "glotmill-mix",
             "version": 2,
@@ -101,6 +92,11 @@ class Plan:
             "cells": cells,
         }
 
+    def _told(self, share: Share) -> dict[str, Any]:
+        delivered = share.planned / max(self.planned, 1)
+        rounded = {"target": round(share.target, 9), "share": round(delivered, 9), "epochs": round(share.epochs, 6)}
+        return asdict(share) | rounded
+
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Plan":
         names = ("documents", "available", "asked", "whole", "cut", "picked", "planned", "target")
@@ -111,7 +107,7 @@ class Plan:
 def planned(cells: Mapping[str, Cell], aimed: Aim, *, max_epochs: float, seed: int) -> Plan:
     """The plan that takes what was aimed at, but for the last epoch's cuts: those need the documents."""
     shares = {
-        name: Share(cell.documents, cell.tokens, aimed.tokens[name], target=aimed.target.get(name, 0.0))
+        name: Share(cell.documents, cell.tokens, aimed.tokens[name], target=round(aimed.target.get(name, 0.0), 9))
         for name, cell in sorted(cells.items())
     }
     for share in shares.values():

@@ -3,9 +3,9 @@
     minimise    sum p_i log(p_i / q_i)
     subject to  sum p = 1,   lower_i <= p_i <= upper_i,   low_G <= sum of p over G <= high_G
 
-Its solution has the form p_i = clip(q_i exp(nu_0 + sum of nu_G over the groups of i), lower_i, upper_i). The multipliers
-are found one after another, each exactly (Bregman 1967, "The relaxation method of finding the common point of convex
-sets"; Csiszar 1975 for KL), and by Newton's steps on those that are active where that is slow.
+Its solution has the form p_i = clip(q_i exp(nu_0 + sum of nu_G over the groups of i), lower_i, upper_i). The
+multipliers are found one after another, each exactly (Bregman 1967, "The relaxation method of finding the common point
+of convex sets"; Csiszar 1975 for KL), and by Newton's steps on those that are active where that is slow.
 """
 
 from collections.abc import Sequence

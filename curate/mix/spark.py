@@ -94,7 +94,8 @@ def placed(index: DataFrame, plan: Plan, *, shards: int) -> DataFrame:
     Adds:
         epoch: From 0.
         key: Place in [0, 1): each epoch of a cell fills its own stretch, so that every cell is spread evenly over the
-            whole order and the uses of one document lie about an epoch apart.
+            whole order; in a cell of several epochs a document stays in its half of each, shuffled anew each time, so
+            that two uses lie between a half and one and a half epochs apart.
         shard: In [0, shards).
 
     Cost: no shuffle.
@@ -112,8 +113,13 @@ def placed(index: DataFrame, plan: Plan, *, shards: int) -> DataFrame:
     uses = whole + F.coalesce(picked, F.lit(False)).cast("int")
     used = index.where(uses > 0).withColumn("epoch", F.explode(F.sequence(F.lit(0), uses - 1)))
     unit = F.shiftrightunsigned(order_key(plan.seed, F.col("epoch")), 11).cast("double") / float(1 << 53)
-    width = F.when(F.col("epoch") < whole, F.lit(1.0)).otherwise(fraction)
-    key = F.least((F.col("epoch") + unit * width) / epochs, F.lit(1.0 - 2**-53))
+    last = F.when(F.col("epoch") < whole, F.lit(1.0)).otherwise(fraction)
+    # The half of an epoch that a document is in stays its own: two uses are half an epoch apart at least. The first
+    # half is of those that are picked first, so what a last, partial epoch picks lies in its own half there, too.
+    late = (epochs > 1) & (pick_key(plan.seed) >= 0)
+    begin = F.when(late, F.lit(0.5)).otherwise(F.lit(0.0))
+    end = F.when(late | (epochs <= 1), last).otherwise(F.least(last, F.lit(0.5)))
+    key = F.least((F.col("epoch") + begin + unit * (end - begin)) / epochs, F.lit(1.0 - 2**-53))
     return used.withColumn("key", key).withColumn("shard", F.floor(F.col("key") * shards).cast("int"))
 
 

@@ -1,4 +1,4 @@
-"""The distribution that is asked for, as a share of each cell: from a rule, a table, marginals, or another run's shards."""
+"""The distribution that is asked for, as a share of each cell: by a rule, tables, or another run's shards."""
 
 import csv
 import json
@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from ruamel.yaml import YAML, YAMLError
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
 
 from glotmill.curate.mix.project import Group, project
 from glotmill.schemas.errors import RecipeError
@@ -61,7 +62,7 @@ def target(asked: Mix, tokens: Mapping[str, int], base: Path) -> Target:
     else:
         sections = set(rule) & set(_MARGINALS)
         if not sections:
-            found = _of_table({"cells": dict(rule)}, there, asked, "mix.target")
+            found = _of_table({"cells": rule}, there, asked, "mix.target")
         elif sections != set(rule):
             raise RecipeError(
                 f"mix.target has {', '.join(sorted(set(rule) - sections))} beside {', '.join(sorted(sections))}: give "
@@ -109,7 +110,7 @@ def label_of(cell: str, over: str) -> str:
     return {"language": language, "domain": domain, "cell": cell}[over]
 
 
-def _of_table(tables: Mapping[str, Mapping[str, float]], tokens: Mapping[str, int], asked: Mix, where: str) -> Target:
+def _of_table(tables: Mapping[str, Mapping[str, Any]], tokens: Mapping[str, int], asked: Mix, where: str) -> Target:
     absent: dict[str, float] = {}
     outside: set[str] = set()
     parts: list[dict[str, dict[str, float]]] = []
@@ -119,7 +120,7 @@ def _of_table(tables: Mapping[str, Mapping[str, float]], tokens: Mapping[str, in
         answered, missing = _answered(entries, tokens, where)
         missing = {name: share for name, share in missing.items() if share > 0}
         absent |= missing
-        answered = _without(answered, missing, tokens, asked, where)
+        answered = _without(answered, missing, asked, where)
         outside |= set(tokens) - {cell for cells in answered.values() for cell in cells}
         parts.append(answered)
     if len(parts) == 1:
@@ -192,7 +193,6 @@ def _answered(
 def _without(
     answered: dict[str, dict[str, float]],
     missing: Mapping[str, float],
-    tokens: Mapping[str, int],
     asked: Mix,
     where: str,
 ) -> dict[str, dict[str, float]]:
@@ -335,8 +335,8 @@ def matching(pattern: str, cells: Iterable[str], key: str) -> list[str]:
     found = [cell for cell in cells if fnmatchcase(cell, full)]
     if not found:
         raise RecipeError(
-            f"mix.{key}: no document is in {pattern}: write a cell such as ita_Latn.web, a language such as ita_Latn, or "
-            "*.DOMAIN"
+            f"mix.{key}: no document is in {pattern}: write a cell such as ita_Latn.web, a language such as ita_Latn, "
+            "or *.DOMAIN"
         )
     return found
 

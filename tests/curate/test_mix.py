@@ -1,38 +1,29 @@
 """What a plan asks, what it takes, and where each use of a document lands."""
 
 from collections import Counter
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from glotmill.curate.mix.plan import Cell, Plan, nearest_cut, proportional
+from glotmill.curate.mix.aim import aim
+from glotmill.curate.mix.plan import Plan, nearest_cut
 from glotmill.curate.mix.spark import order_key as key_column
 from glotmill.curate.mix.spark import placed, plan_mix
-from glotmill.schemas.errors import RecipeError
 from glotmill.schemas.ids import PICK, order_key
-
-CELLS = st.dictionaries(st.sampled_from(["a.web", "b.web", "c.code", "d.law"]), st.integers(1, 10**7), min_size=1)
-
-
-@given(CELLS, st.floats(0.01, 1.0))
-def test_proportional_shares_sum_to_the_budget_and_keep_proportions(sizes: dict[str, int], part: float) -> None:
-    total = sum(sizes.values())
-    budget = max(1, int(total * part))
-    plan = proportional({n: Cell(1, s) for n, s in sizes.items()}, budget=budget, max_epochs=1.0, seed=0)
-    assert sum(share.asked for share in plan.cells.values()) == budget
-    assert all(abs(plan.cells[n].asked - s * budget / total) < 1 for n, s in sizes.items())
+from glotmill.schemas.recipe import Mix
 
 
-def test_a_budget_that_caps_forbid_is_refused_with_what_would_do() -> None:
-    with pytest.raises(
-        RecipeError, match=r"asks 300 tokens; the kept documents have 100, which 2 epochs make 200.*3\.00"
-    ):
-        proportional({"a.web": Cell(1, 100)}, budget=300, max_epochs=2.0, seed=0)
+def plan_of(table: DataFrame, *, budget: int | None, max_epochs: float, seed: int) -> Plan:
+    asked = Mix(tokens=budget, max_epochs=max_epochs)
+    return plan_mix(table, aimed=partial(aim, asked, base=Path()), max_epochs=max_epochs, seed=seed)
 
 
 @given(
@@ -73,7 +64,7 @@ def test_spark_and_python_agree_on_order_keys(spark: SparkSession) -> None:
 @pytest.mark.parametrize("budget", [None, 1, 500, 5_000, 20_000, 50_000])
 def test_what_is_planned_is_what_is_placed(spark: SparkSession, budget: int | None) -> None:
     table = index(spark)
-    plan = plan_mix(table, budget=budget, max_epochs=4.0, seed=5)
+    plan = plan_of(table, budget=budget, max_epochs=4.0, seed=5)
     rows = placed(table, plan, shards=3).toArrow().to_pylist()
     assert sum(row["tokens"] for row in rows) == plan.planned
     assert len(rows) == plan.uses
@@ -88,7 +79,7 @@ def test_what_is_planned_is_what_is_placed(spark: SparkSession, budget: int | No
 
 def test_everything_once_is_every_document_once(spark: SparkSession) -> None:
     table = index(spark)
-    rows = placed(table, plan_mix(table, budget=None, max_epochs=1.0, seed=0), shards=1).toArrow()
+    rows = placed(table, plan_of(table, budget=None, max_epochs=1.0, seed=0), shards=1).toArrow()
     assert Counter(rows["id"].to_pylist()).most_common(1)[0][1] == 1 and rows.num_rows == 400
 
 
@@ -96,7 +87,7 @@ def test_a_larger_budget_contains_a_smaller_one(spark: SparkSession) -> None:
     table = index(spark)
 
     def uses(budget: int) -> Counter[str]:
-        plan = plan_mix(table, budget=budget, max_epochs=3.0, seed=5)
+        plan = plan_of(table, budget=budget, max_epochs=3.0, seed=5)
         return Counter(placed(table, plan, shards=1).toArrow()["id"].to_pylist())
 
     small, large = uses(4_000), uses(30_000)
@@ -107,19 +98,42 @@ def test_partitioning_changes_no_plan_and_no_place(spark: SparkSession) -> None:
     table = index(spark)
     plans = []
     for shuffled in (table.repartition(1), table.orderBy(F.rand(3)).repartition(7)):
-        plan = plan_mix(shuffled, budget=9_000, max_epochs=1.0, seed=5)
+        plan = plan_of(shuffled, budget=9_000, max_epochs=1.0, seed=5)
         plans.append((plan.to_json(), sorted(placed(shuffled, plan, shards=4).toArrow().to_pylist(), key=str)))
     assert plans[0] == plans[1]
 
 
 def test_cells_are_spread_over_the_whole_order(spark: SparkSession) -> None:
     table = index(spark)
-    rows = placed(table, plan_mix(table, budget=30_000, max_epochs=3.0, seed=5), shards=1).toArrow().to_pylist()
+    rows = placed(table, plan_of(table, budget=30_000, max_epochs=3.0, seed=5), shards=1).toArrow().to_pylist()
     for cell in ("ita_Latn.web", "tha_Thai.law"):
         keys = np.sort([row["key"] for row in rows if row["cell"] == cell])
         assert np.abs(keys - np.linspace(0, 1, len(keys))).max() < 0.1
 
 
 def test_a_plan_survives_its_json(spark: SparkSession) -> None:
-    plan = plan_mix(index(spark), budget=5_000, max_epochs=1.0, seed=5)
+    plan = plan_of(index(spark), budget=5_000, max_epochs=1.0, seed=5)
     assert Plan.from_json(plan.to_json()) == plan
+
+
+def test_two_uses_of_a_document_lie_half_an_epoch_apart(spark: SparkSession) -> None:
+    table = index(spark)
+    for budget in (30_000, 45_000, 53_000):  # about 1.5, 2.2 and 2.7 epochs
+        plan = plan_of(table, budget=budget, max_epochs=3.0, seed=5)
+        rows = placed(table, plan, shards=1).toArrow().to_pylist()
+        for cell, share in plan.cells.items():
+            places: dict[str, list[float]] = {}
+            for row in rows:
+                if row["cell"] == cell:
+                    places.setdefault(row["id"], []).append(row["key"] * share.epochs)
+            gaps = [b - a for found in places.values() for a, b in pairwise(sorted(found))]
+            assert gaps and min(gaps) > 0.45  # a partial epoch's end is counted in tokens, its halves in documents
+
+
+def test_each_epoch_has_an_order_of_its_own(spark: SparkSession) -> None:
+    table = index(spark)
+    rows = placed(table, plan_of(table, budget=60_000, max_epochs=3.0, seed=5), shards=1).toArrow().sort_by("key")
+    mine = [(row["epoch"], row["id"]) for row in rows.to_pylist() if row["cell"] == "ita_Latn.web"]
+    first, second = ([id for epoch, id in mine if epoch == number] for number in (0, 1))
+    neighbours = set(pairwise(first)) & set(pairwise(second))
+    assert set(first) == set(second) and len(neighbours) < len(first) / 20
