@@ -1,6 +1,7 @@
 """The `glotmill` command."""
 
 import argparse
+import json
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
@@ -20,6 +21,7 @@ _TOOLS = {
     "counterfactuals": ("counterfactuals", "say what each quality rule removes, and what it alone removes"),
     "index": ("index", "say what an index holds that runs compared their documents with, or remove documents from it"),
     "lid": ("lid", "measure language identification on texts whose language is known"),
+    "mix": ("mixing", "say what other targets, budgets and caps would make of a run's token store"),
     "train-quality": ("train_quality", "train a quality classifier from good and bad texts"),
 }
 
@@ -89,6 +91,7 @@ def _run(args: argparse.Namespace) -> int:
 def _run_loaded(args: argparse.Namespace, recipe: "Recipe", base: Path) -> int:
     from glotmill.curate.dedup import summary
     from glotmill.curate.dedup.summary_text import brief
+    from glotmill.jobs.planning import short_lines
     from glotmill.jobs.reporting import Reporter
     from glotmill.jobs.run import books_json, run_recipe
     from glotmill.jobs.settings import pairs
@@ -107,6 +110,8 @@ def _run_loaded(args: argparse.Namespace, recipe: "Recipe", base: Path) -> int:
     duplicates = summary.load(out) if recipe.dedup.mode != "off" else None
     if duplicates is not None:
         reporter.say(brief(duplicates))
+    for line in short_lines(json.loads((out / "mix.json").read_bytes())):
+        reporter.say(f"mix: {line}")
     reporter.say(f"shards: {out / 'shards'}   report: {out / 'report.html'}")
     if args.json:
         more = {"duplicates": duplicates.counts()} if duplicates else {}

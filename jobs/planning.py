@@ -1,7 +1,9 @@
 """`glotmill plan`: what a run would do, without doing it."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from glotmill.jobs.pipeline import Due, pending
 from glotmill.jobs.run import ALL
@@ -64,8 +66,26 @@ def _mix(out: Path) -> list[str]:
         return ["mix: known once the documents are tokenized"]
     mix = json.loads(path.read_bytes())
     most = int(mix["available"] * mix["max_epochs"])
-    return [
+    lines = [
         f"mix, as last planned: {mix['planned']:,} of {mix['available']:,} available tokens "
         f"in {len(mix['cells'])} cells; "
         f"{mix['max_epochs']:g} epochs allow {most:,}"
     ]
+    return [*lines, *(f"           {line}" for line in short_lines(mix))]
+
+
+def short_lines(mix: Mapping[str, Any]) -> list[str]:
+    """Which cells of mix.json have too few tokens for the target, and what would do."""
+    near = mix["nearness"]
+    short = near.get("short", {})
+    lines = [
+        f"{cell} has {told['most']:,} of the {told['asked']:,} tokens that the target asks of it"
+        for cell, told in list(short.items())[:_SHOWN]
+    ]
+    if short:
+        more = f"{len(short) - _SHOWN:,} more cells are short; " if len(short) > _SHOWN else ""
+        lines.append(
+            f"{more}the mix is {near['variation']:.2%} off the target: "
+            f"{near['largest_budget_that_meets_the_target']:,} tokens or fewer would meet it"
+        )
+    return lines

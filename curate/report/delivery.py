@@ -10,6 +10,7 @@ from glotmill.curate.rules import RuleSet
 from glotmill.schemas.manifest import Manifest
 
 LANGUAGES, CELLS, SHARDS = 120, 100, 50  # rows shown
+SHORT = 10  # cells named
 
 
 def languages(facts: Facts, rules: RuleSet) -> Html:
@@ -74,26 +75,56 @@ def mix(facts: Facts, plan: Plan) -> Html:
     rows = [_cell(name, plan.cells[name], None if made is None else made.get(name, 0)) for name in names]
     sums = [sum(getattr(s, key) for s in plan.cells.values()) for key in ("documents", "available", "asked", "planned")]
     given = None if made is None else sum(made.values())
-    total = ["", *sums, given, _epochs(sums[3], sums[1]), _delta((given if given is not None else sums[3]) - sums[2])]
+    target = Share.of(round(sum(s.target for s in plan.cells.values()) * 1e6), 1_000_000)
+    total = [
+        "",
+        *sums[:2],
+        target,
+        *sums[2:],
+        given,
+        _epochs(sums[3], sums[1]),
+        _delta((given if given is not None else sums[3]) - sums[2]),
+    ]
     columns = [
         Column("Language"),
         Column("Domain"),
-        *map(number, ("Documents", "Available", "Asked", "Planned", "Delivered", "Epochs", "Off by")),
+        *map(number, ("Documents", "Available", "Target", "Asked", "Planned", "Delivered", "Epochs", "Off by")),
     ]
     budget = "Everything once" if plan.budget is None else f"A budget of {plan.budget:,} tokens"
     budget += f"; at most {plan.max_epochs:g} {'epoch' if plan.max_epochs == 1 else 'epochs'}"
     return joined(
         [
             element("p", f"{budget}. {prose.MIX}"),
+            *_nearness(plan),
             Table("Cells by planned tokens", columns, rows, [f"All {len(rows):,} cells", *total], most=CELLS).html(),
         ]
     )
 
 
+def _nearness(plan: Plan) -> list[Html]:
+    """How far the mix is from the target, and what is short."""
+    near = plan.nearness
+    if not near.get("short"):
+        return []
+    cells = [
+        joined([element("code", cell), f" {short['asked'] - short['most']:,} of {short['asked']:,}"])
+        for cell, short in list(near["short"].items())[:SHORT]
+    ]
+    more = len(near["short"]) - len(cells)
+    told = (
+        f"The nearest mix that could be had is {near['variation']:.2%} off the target in total variation, KL "
+        f"divergence {near['divergence']:.4g}. {near['largest_budget_that_meets_the_target']:,} tokens or fewer would meet it. "
+        "Short of tokens: "
+    )
+    commas = [part for cell in cells for part in (", ", cell)][1:]
+    return [element("p", joined([told, *commas, f", and {more:,} more cells" if more else ""]))]
+
+
 def _cell(name: str, part: Part, made: int | None) -> list[object]:
     language, domain = language_of(name), name.partition(".")[2]
     off = (made if made is not None else part.planned) - part.asked
-    figures = [part.documents, part.available, part.asked, part.planned, made]
+    target = Share.of(round(part.target * 1e6), 1_000_000)
+    figures = [part.documents, part.available, target, part.asked, part.planned, made]
     return [
         joined([words.name_of(language), " ", element("code", language)]),
         domain,

@@ -44,7 +44,8 @@ LANGUAGES = _one_line("""
 """)
 MIX = _one_line("""
     A cell is a language in a domain. Available, asked, planned and delivered are tokens; delivered is counted in
-    the finished shards. Epochs is how often the cell's documents are used on average. Off by is delivered less
+    the finished shards. Target is the share of all tokens that the recipe asks for; asked is what comes nearest to it
+    under its caps. Epochs is how often the cell's documents are used on average. Off by is delivered less
     asked: documents are used whole, so a cell comes as near to its share as its documents allow.
 """)
 SHARDS = _one_line("""
