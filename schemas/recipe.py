@@ -256,7 +256,8 @@ class Mix(_Section):
     )
     max_epochs: float = Field(1.0, gt=0, description="how often a document may be used at the most")
     epoch_caps: dict[str, float] = Field(
-        {}, description="by cell, language or *.DOMAIN: how often its documents may be used, instead of max_epochs"
+        default_factory=dict,
+        description="by cell, language or *.DOMAIN: how often its documents may be used, instead of max_epochs",
     )
     target: str | dict[str, float | str | dict[str, float]] = Field(
         "proportional",
@@ -280,9 +281,15 @@ class Mix(_Section):
             "of its language do, else of its domain"
         ),
     )
-    pin: dict[str, float] = Field({}, description="by cell, language or *.DOMAIN: its share, whatever the target says")
-    at_least: dict[str, float] = Field({}, description="by cell, language or *.DOMAIN: its smallest share")
-    at_most: dict[str, float] = Field({}, description="by cell, language or *.DOMAIN: its largest share")
+    pin: dict[str, float] = Field(
+        default_factory=dict, description="by cell, language or *.DOMAIN: its share, whatever the target says"
+    )
+    at_least: dict[str, float] = Field(
+        default_factory=dict, description="by cell, language or *.DOMAIN: its smallest share"
+    )
+    at_most: dict[str, float] = Field(
+        default_factory=dict, description="by cell, language or *.DOMAIN: its largest share"
+    )
     short: Literal["spread", "error"] = Field(
         "spread",
         description="where there are too few tokens for a share: spread gives the others more, error stops the run",

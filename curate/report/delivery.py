@@ -113,8 +113,8 @@ def _nearness(plan: Plan) -> list[Html]:
     more = len(near["short"]) - len(cells)
     told = (
         f"The nearest mix that could be had is {near['variation']:.2%} off the target in total variation, KL "
-        f"divergence {near['divergence']:.4g}. {near['largest_budget_that_meets_the_target']:,} tokens or fewer would meet it. "
-        "Short of tokens: "
+        f"divergence {near['divergence']:.4g}. {near['largest_budget_that_meets_the_target']:,} tokens or fewer would "
+        "meet it. Short of tokens: "
     )
     commas = [part for cell in cells for part in (", ", cell)][1:]
     return [element("p", joined([told, *commas, f", and {more:,} more cells" if more else ""]))]
