@@ -5,8 +5,6 @@ so that every token but the first is a label exactly once in an epoch. What is p
 multiple of L: L may change between phases without a token seen twice.
 """
 
-from functools import lru_cache
-
 import numpy as np
 
 from glotmill.schemas.errors import ShardError
@@ -33,7 +31,6 @@ class Concatenated:
                 f"source {name} holds {tokens} tokens, no block of {block} and one more; take shorter sequences or "
                 "blocks, or leave the source out"
             )
-        self._order = lru_cache(maxsize=4)(lambda epoch: Permutation(self.blocks, [seed, name, epoch]))
 
     def take(self, cursor: Cursor, samples: int, length: int) -> tuple[Ints, Cursor]:
         begin = cursor.unit * self.block + cursor.part
@@ -62,7 +59,7 @@ class Concatenated:
         out = np.empty(len(refs), np.int64)
         for epoch in np.unique(refs[:, 0]).tolist():
             mine = refs[:, 0] == epoch
-            out[mine] = self._order(epoch)(refs[mine, 1]) * self.block
+            out[mine] = Permutation(self.blocks, [self.seed, self.name, epoch])(refs[mine, 1]) * self.block
         return out
 
     def seen(self, cursor: Cursor, length: int) -> Seen:

@@ -22,7 +22,7 @@ class Permutation:
 
     def __init__(self, size: int, key: Sequence[str | int]) -> None:
         self.size = size
-        name = "\0".join(map(str, key))
+        name = "\0".join(map(str, key)).encode()
         self._keys = np.array([xxhash.xxh3_64_intdigest(name, seed=r) for r in range(ROUNDS)], np.uint64)
 
     def __call__(self, positions: "Sequence[int] | NDArray[np.int64]") -> NDArray[np.int64]:

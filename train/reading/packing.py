@@ -6,15 +6,18 @@ another piece follows, its first token is the label of the last, so no label ins
 Pools come in a permuted order, and the bins of a pool in a permuted order.
 """
 
+from collections import OrderedDict
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from glotmill.train.reading.kernels.best_fit import pack
 from glotmill.train.reading.order import Permutation
 from glotmill.train.reading.sequences import Cursor, Ints, Seen
 from glotmill.train.reading.source import Opened
+
+_KEPT = 4  # pools; a batch may reach from one into the next
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +35,7 @@ class Packed:
     start: Ints
     count: Ints
     at: Ints
-    goes_on: np.typing.NDArray[np.bool_]
+    goes_on: NDArray[np.bool_]
 
     @property
     def bins(self) -> int:
@@ -55,9 +58,7 @@ class BestFit:
     def __init__(self, source: Opened, pool: int, seed: int) -> None:
         self.source, self.pool, self.seed = source, pool, seed
         self.pools = -(-source.tokens // pool)
-        self._pools = lru_cache(maxsize=4)(self._pack)
-        self._order = lru_cache(maxsize=4)(lambda epoch: Permutation(self.pools, [seed, source.name, epoch]))
-        self._bins = lru_cache(maxsize=4)(self._bin_order)
+        self._kept: OrderedDict[tuple[int, int], Packed] = OrderedDict()
 
     def take(self, cursor: Cursor, samples: int, length: int) -> tuple[Ints, Cursor]:
         parts, (epoch, unit, part) = [np.empty((0, 3), np.int64)], cursor
@@ -121,7 +122,19 @@ class BestFit:
     def _bins_of(self, epoch: int, unit: int, length: int) -> int:
         return self._pools(int(self._order(epoch)([unit])[0]), length).bins
 
-    def _bin_order(self, epoch: int, unit: int, bins: int) -> Permutation:
+    def _pools(self, pool: int, length: int) -> Packed:
+        """A pool's bins; the last few are kept."""
+        key = (pool, length)
+        if key not in self._kept:
+            self._kept[key] = self._pack(pool, length)
+            if len(self._kept) > _KEPT:
+                self._kept.popitem(last=False)
+        return self._kept[key]
+
+    def _order(self, epoch: int) -> Permutation:
+        return Permutation(self.pools, [self.seed, self.source.name, epoch])
+
+    def _bins(self, epoch: int, unit: int, bins: int) -> Permutation:
         return Permutation(bins, [self.seed, self.source.name, epoch, unit])
 
     def _bounds(self, pool: int) -> int:
