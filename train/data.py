@@ -1,6 +1,7 @@
 """The reader of shards: blends of sources, in an order that any number of ranks and workers can go on with.
 
-    reader = Reader([Source("web", ["web/shards/manifest.json"], 0.7), Source("code", [...], 0.3)], sequence_length=4096)
+    sources = [Source("web", ["web/shards/manifest.json"], 0.7), Source("code", ["s3://data/code/manifest.json"], 0.3)]
+    reader = Reader(sources, sequence_length=4096)
     for batch in reader.batches(global_batch=512, rank=rank, ranks=ranks):  # numpy
         ...
     for batch in loader(reader, 512, rank=rank, ranks=ranks, workers=2):  # torch tensors

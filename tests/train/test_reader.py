@@ -26,16 +26,17 @@ REUSED = settings(max_examples=60, suppress_health_check=[HealthCheck.function_s
 
 def written(folder: Path, lengths: list[list[int]], **changed: Any) -> tuple[Path, list[list[list[int]]]]:
     """Shards whose tokens are numbered through."""
-    shards, first = [], 0
+    shards: list[list[list[int]]] = []
+    first = 0
     for some in lengths:
         shards.append(numbered(some, first))
         first += sum(some)
     return write_shards(folder, shards, **changed), shards
 
 
-def epoch(reader: Reader, name: str = "a") -> list[Batch]:
+def epoch(reader: Reader) -> list[Batch]:
     """The first epoch of a single source, a sample a batch."""
-    found = []
+    found: list[Batch] = []
     for batch in reader.batches(1):
         if batch.refs[0, 0] > 0:
             return found
@@ -128,7 +129,11 @@ def test_positions_bounds_and_masks_follow_the_documents_of_the_index(
             labels = [document.get(token) for token in batch.labels[b].tolist()]
             learnt = [int(o == label is not None) for o, label in zip(owner, labels, strict=True)]
             assert batch.loss_mask[b].tolist() == learnt
-            told = {p.at + i: (p.shard, p.sequence, p.first + i) for p in reader.documents(batch, b) for i in range(p.tokens)}
+            told = {
+                p.at + i: (p.shard, p.sequence, p.first + i)
+                for p in reader.documents(batch, b)
+                for i in range(p.tokens)
+            }
             for i, token in enumerate(row):
                 if token < 0:
                     assert i not in told
@@ -183,9 +188,7 @@ def test_a_stored_loss_mask_is_of_labels_and_shards_without_one_learn_everything
     path = write("a", [[list(range(9))], [list(range(9, 18))]], losses=[[1, 1, 0, 0, 1, 1, 1, 0, 1], None])
     reader = Reader([Source("a", [path])], sequence_length=4, loss_across_documents=True)
     learnt = {
-        label: m
-        for b in epoch(reader)
-        for label, m in zip(b.labels[0].tolist(), b.loss_mask[0].tolist(), strict=True)
+        label: m for b in epoch(reader) for label, m in zip(b.labels[0].tolist(), b.loss_mask[0].tolist(), strict=True)
     }
     assert [token for token, m in learnt.items() if not m] == [t for t in learnt if t in (2, 3, 7)]
     assert set(learnt) == set(range(1, 17))

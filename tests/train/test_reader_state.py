@@ -133,7 +133,12 @@ def test_workers_read_ahead_and_the_state_is_what_was_taken(paths: dict[str, Pat
 def test_global_batch_may_change_and_the_global_order_stays(paths: dict[str, Path]) -> None:
     whole = [row for step in global_batches(made(paths, FIRST), 12) for row in step]
     reader = made(paths, FIRST)
-    rows = [row for size, steps in ((8, 3), (4, 6), (24, 2)) for step in global_batches_on(reader, steps, size) for row in step]
+    rows = [
+        row
+        for size, steps in ((8, 3), (4, 6), (24, 2))
+        for step in global_batches_on(reader, steps, size)
+        for row in step
+    ]
     assert rows == whole
 
 

@@ -269,7 +269,9 @@ class Reader:
             RecipeError: the order would be another one.
         """
         if state["version"] != VERSION:
-            raise RecipeError(f"the reader's state has version {state['version']}, known is {VERSION}; use its glotmill")
+            raise RecipeError(
+                f"the reader's state has version {state['version']}, known is {VERSION}; use its glotmill"
+            )
         for what, value in self._order.items():
             if state["order"].get(what) != value:
                 raise RecipeError(
@@ -406,5 +408,3 @@ def _parts(shard: Any, first: int, count: int, place: int) -> list[Part]:
             first, place = first + some, place + some
         sequence += 1
     return found
-
-

@@ -1,6 +1,7 @@
 """What the two ways to cut a source into samples have in common."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -99,20 +100,23 @@ def pieces(source: Opened, sequences: Sequences, refs: Ints, rows: Ints, length:
             out[mine, 7] = one.documents
             out[mine, 8] = loss + first[mine] if loss else 0
             continue
-        wanted = sequences.unit(refs)
+        units = sequences.unit(refs)
+        asked = []
         for k in mine.tolist():
-            whole = None
-            if wanted is not None:
-                base = int(source.starts[s])
-                whole = tuple(
-                    min(max(int(edge[sample[number[k]]]) - base, 0), one.tokens) for edge in wanted
-                )
-            out[k, 3:] = _fetched(one, int(first[k]), int(count[k]), whole, alive, packed=sequences.packed)
+            unit = None if units is None else _within(one, int(source.starts[s]), units, int(sample[number[k]]))
+            asked.append(partial(_fetched, one, int(first[k]), int(count[k]), unit, alive, sequences.packed))
+        out[mine, 3:] = one.store.in_parallel(asked)
     return Pieces(out, alive)
 
 
+def _within(shard: Shard, base: int, units: tuple[Ints, Ints], sample: int) -> tuple[int, int]:
+    """The part of a sample's unit that lies in a shard whose first token is number `base` of the source."""
+    start, stop = (min(max(int(edge[sample]) - base, 0), shard.tokens) for edge in units)
+    return start, stop
+
+
 def _fetched(
-    shard: Shard, first: int, count: int, whole: Any, alive: list[Any], *, packed: bool
+    shard: Shard, first: int, count: int, whole: tuple[int, int] | None, alive: list[Any], packed: bool
 ) -> tuple[int, int, int, int, int, int]:
     """A piece of a remote shard, in memory, with the begins of the documents within it."""
     assert isinstance(shard.store, Remote)

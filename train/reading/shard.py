@@ -71,11 +71,13 @@ class Shard:
 
     def pointers(self, first: int, last: int) -> Ints:
         """First byte of the sequences first to before last."""
-        return self._column(self._pointers_at, "<i8", first, last)
+        found: Ints = self._column(self._pointers_at, "<i8", first, last)
+        return found
 
     def lengths(self, first: int, last: int) -> Ints:
         """Tokens of the sequences first to before last."""
-        return self._column(HEADER.size, "<i4", first, last).astype(np.int64)
+        found: Ints = self._column(HEADER.size, "<i4", first, last).astype(np.int64)
+        return found
 
     def pointers_within(self, start: int, stop: int) -> Ints:
         """First bytes of the sequences that begin at bytes start to before stop."""

@@ -4,10 +4,11 @@ import os
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,8 @@ from glotmill.schemas.errors import InputError, ShardError
 
 Bytes = NDArray[np.uint8]
 REMOTE = "s3://"
+_OPEN = 4096  # objects whose size is kept; none holds a connection
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +33,7 @@ class StoreOptions:
         retries: Further tries of a request that fails.
         backoff: Seconds before the first of these; each waits twice as long as the one before.
         anonymous: Ask without keys.
+        parallel: Requests at a time, in every process that reads.
     """
 
     endpoint: str | None = None
@@ -38,6 +42,7 @@ class StoreOptions:
     retries: int = 5
     backoff: float = 0.5
     anonymous: bool = False
+    parallel: int = 16
 
 
 def joined(folder: str, name: str) -> str:
@@ -73,14 +78,17 @@ class Remote:
 
     def __init__(self, options: StoreOptions) -> None:
         self.options = options
-        self.fetched_bytes = 0  # by this process, and the requests
+        self.fetched_bytes = 0  # of this process
         self.requests = 0
+        self._opened: Any = None
+        self._pool: ThreadPoolExecutor | None = None
         self._forget()
 
     def sizes(self, paths: Sequence[str]) -> list[int | None]:
         """Bytes of each file, None where there is none; asked for in parallel."""
-        found = self._tried(lambda: self._filesystem().get_file_info([p.removeprefix(REMOTE) for p in paths]), paths[0])
-        return [info.size if info.is_file else None for info in found] if paths else []
+        keys = [path.removeprefix(REMOTE) for path in paths]
+        found = self._tried(lambda: self._filesystem().get_file_info(keys), paths[0]) if paths else []
+        return [info.size if info.is_file else None for info in found]
 
     def whole(self, path: str) -> bytes:
         (size,) = self.sizes([path])
@@ -104,6 +112,15 @@ class Remote:
         begin = start // step * step
         return whole[start - begin : stop - begin]
 
+    def in_parallel(self, requests: Sequence[Callable[[], T]]) -> list[T]:
+        """What requests give, some of them at a time."""
+        self._own_process()
+        if len(requests) < 2:
+            return [request() for request in requests]
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self.options.parallel, "glotmill-reader")
+        return list(self._pool.map(lambda request: request(), requests))
+
     def _kept(self, path: str, start: int, stop: int) -> Bytes:
         self._own_process()
         key = (path, start, stop)
@@ -111,11 +128,23 @@ class Remote:
             if key in self._cache:
                 self._cache.move_to_end(key)
                 return self._cache[key]
-        data = self._asked(path, start, stop)
+            coming, mine = self._coming.get(key), Future[Bytes]()
+            if coming is None:
+                self._coming[key] = mine
+        if coming is not None:  # another thread asks for it already
+            return coming.result()
+        try:
+            data = self._asked(path, start, stop)
+        except BaseException as error:
+            mine.set_exception(error)
+            with self._lock:
+                del self._coming[key]
+            raise
+        mine.set_result(data)
         with self._lock:
-            if key not in self._cache:
-                self._cache[key] = data
-                self._held += len(data)
+            del self._coming[key]
+            self._cache[key] = data
+            self._held += len(data)
             while self._held > self.options.cache_bytes and len(self._cache) > 1:
                 self._held -= len(self._cache.popitem(last=False)[1])
         return data
@@ -123,8 +152,9 @@ class Remote:
     def _asked(self, path: str, start: int, stop: int) -> Bytes:
         """One ranged request. A short answer is an error, never memory that nobody wrote."""
         data: bytes = self._tried(lambda: self._file(path).read_at(stop - start, start), path)
-        self.fetched_bytes += len(data)
-        self.requests += 1
+        with self._lock:
+            self.fetched_bytes += len(data)
+            self.requests += 1
         if len(data) != stop - start:
             raise ShardError(
                 f"{path}: bytes {start} to {stop} were asked for and {len(data)} came; the object was cut or changed "
@@ -142,8 +172,8 @@ class Remote:
             except OSError as error:
                 if not left:
                     raise InputError(
-                        f"{path}: {self.options.retries + 1} requests failed, the last with: {error}; look at endpoint, "
-                        "region, keys and network"
+                        f"{path}: {self.options.retries + 1} requests failed, the last with: {error}; look at "
+                        "endpoint, region, keys and network"
                     ) from error
                 with self._lock:
                     self._files.pop(path, None)
@@ -168,11 +198,14 @@ class Remote:
 
     def _file(self, path: str) -> Any:
         filesystem = self._filesystem()
-        if path not in self._files:
-            if len(self._files) >= 4096:
-                self._files.clear()
-            self._files[path] = filesystem.open_input_file(path.removeprefix(REMOTE))
-        return self._files[path]
+        file = self._files.get(path)
+        if file is None:
+            file = filesystem.open_input_file(path.removeprefix(REMOTE))
+            with self._lock:
+                if len(self._files) >= _OPEN:
+                    self._files.clear()
+                self._files[path] = file
+        return file
 
     def _size(self, path: str) -> int:
         return int(self._tried(lambda: self._file(path).size(), path))
@@ -187,7 +220,9 @@ class Remote:
         self._cache: OrderedDict[tuple[str, int, int], Bytes] = OrderedDict()
         self._held = 0
         self._files: dict[str, Any] = {}
-        self._opened: Any = None
+        self._coming: dict[tuple[str, int, int], Future[Bytes]] = {}
+        self._opened = None
+        self._pool = None
 
     def __getstate__(self) -> dict[str, Any]:
         return {"options": self.options}

@@ -15,7 +15,7 @@ from glotmill.train.reading.state import State
 
 
 class Share(IterableDataset[dict[str, Any]]):
-    """The batches of one rank behind a state; of several workers, each reads every so-manieth whole batch."""
+    """The batches of one rank behind a state; of several workers, each reads every n-th batch whole."""
 
     def __init__(self, reader: Reader, state: State, global_batch: int, rank: int, ranks: int) -> None:
         self.reader, self.state, self.global_batch, self.rank, self.ranks = reader, state, global_batch, rank, ranks
@@ -45,7 +45,10 @@ class Loader:
     def __iter__(self) -> Iterator[dict[str, Any]]:
         options: dict[str, Any] = {}
         if self._workers:  # a remote store's client doesn't survive a fork
-            options = {"prefetch_factor": self._ahead, "multiprocessing_context": "spawn" if self.reader.remote else None}
+            options = {
+                "prefetch_factor": self._ahead,
+                "multiprocessing_context": "spawn" if self.reader.remote else None,
+            }
         share = Share(self.reader, self.reader.state, self._global_batch, self._rank, self._ranks)
         for batch in DataLoader(
             share, batch_size=None, num_workers=self._workers, collate_fn=_unchanged, in_order=True, **options
@@ -66,5 +69,5 @@ def tensors(batch: Batch) -> dict[str, Any]:
     return {name: torch.from_numpy(v) if hasattr(v, "dtype") else v for name, v in every.items()}
 
 
-def _unchanged(batch: dict[str, Any]) -> dict[str, Any]:
+def _unchanged(batch: Any) -> Any:
     return batch

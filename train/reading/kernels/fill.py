@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from numba import carray, types
+from numba import carray, types  # type: ignore[attr-defined]
 from numba.extending import intrinsic
 
 from glotmill.train.reading.kernels.compiled import kernel
