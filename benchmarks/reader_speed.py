@@ -21,6 +21,7 @@ import numpy as np
 
 MEDIAN, SPREAD = 500, 1.1  # of documents, in tokens and in natural logarithms
 BATCH = 32
+BUILT = 50_000_000  # documents; the peer's orders of more need more memory than a small machine has
 CONTESTANTS = {
     "glotmill concat": "ours concat",
     "glotmill best_fit": "ours best_fit",
@@ -70,7 +71,7 @@ def manifest(folder: Path, documents: int, tokens: int, digest: str) -> Path:
     return path
 
 
-def ours(folder: Path, length: int, samples: int, how: Any) -> dict[str, float]:
+def ours(folder: Path, length: int, samples: int, read: int, how: Any) -> dict[str, float]:
     begin = time.perf_counter()
     from glotmill.train.data import Reader, Source
 
@@ -79,13 +80,13 @@ def ours(folder: Path, length: int, samples: int, how: Any) -> dict[str, float]:
     batches = reader.batches(BATCH)
     next(batches)
     started, cpu = time.perf_counter(), time.process_time()
-    for _ in range(samples // BATCH):
+    for _ in range(read // BATCH):
         next(batches)
     used = time.process_time() - cpu
-    return _told(begin, imported, started, used, samples // BATCH * BATCH * length)
+    return _told(begin, imported, started, used, read // BATCH * BATCH * length)
 
 
-def megatron(folder: Path, length: int, samples: int, how: str) -> dict[str, float]:
+def megatron(folder: Path, length: int, samples: int, read: int, how: str) -> dict[str, float]:
     """`documents`: positions and loss masks follow documents, as ours always do; `plain`: neither does."""
     begin = time.perf_counter()
     import torch
@@ -117,10 +118,10 @@ def megatron(folder: Path, length: int, samples: int, how: str) -> dict[str, flo
     data = BlendedMegatronDatasetBuilder(GPTDataset, wanted, lambda: True, config).build()[0]
     default_collate([data[i] for i in range(BATCH)])
     started, cpu = time.perf_counter(), time.process_time()
-    for at in range(BATCH, samples // BATCH * BATCH + BATCH, BATCH):
+    for at in range(BATCH, read // BATCH * BATCH + BATCH, BATCH):
         default_collate([data[i] for i in range(at, at + BATCH)])
     used = time.process_time() - cpu
-    return _told(begin, imported, started, used, samples // BATCH * BATCH * length)
+    return _told(begin, imported, started, used, read // BATCH * BATCH * length)
 
 
 def _told(begin: float, imported: float, started: float, cpu: float, tokens: int) -> dict[str, float]:
@@ -171,13 +172,13 @@ def _anonymous() -> int:
     return int(Path("/proc/self/status").read_text().split("RssAnon:")[1].split()[0]) * 1024
 
 
-def compared(folder: Path, length: int, samples: int, reps: int) -> dict[str, dict[str, Any]]:
+def compared(folder: Path, length: int, samples: int, read: int, reps: int) -> dict[str, dict[str, Any]]:
     """Fresh processes, by turns, on one core; least start, most tokens a second. The first start makes caches."""
     rows: dict[str, dict[str, Any]] = {}
     for rep in range(reps + 1):
         for name, task in CONTESTANTS.items():
             command = [sys.executable, "-m", "benchmarks.reader_speed", "--task", *task.split(), "--work", str(folder)]
-            command += ["--length", str(length), "--samples", str(samples)]
+            command += ["--length", str(length), "--samples", str(samples), "--read", str(read)]
             core = max(os.sched_getaffinity(0))
             done = subprocess.run(["taskset", "-c", str(core), *command], text=True, capture_output=True, check=False)
             if done.returncode:
@@ -199,21 +200,25 @@ def main() -> None:
     parser.add_argument("--documents", type=int, default=0)
     parser.add_argument("--length", type=int, default=4096)
     parser.add_argument("--samples", type=int, default=25_600)
+    parser.add_argument("--read", type=int, default=25_600, help=argparse.SUPPRESS)
     parser.add_argument("--reps", type=int, default=3)
     parser.add_argument("--work", type=Path)
     parser.add_argument("--task", nargs=2, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.task:
         tasks = {"ours": ours, "megatron": megatron}
-        print(json.dumps(tasks[given.task[0]](given.work, given.length, given.samples, given.task[1])))
+        print(json.dumps(tasks[given.task[0]](given.work, given.length, given.samples, given.read, given.task[1])))
         return
     with tempfile.TemporaryDirectory(dir=given.work) as name:
         folder = Path(name)
         if given.documents:
             print(json.dumps(index(folder, given.documents)))
+            samples = given.documents * 500 // given.length - BATCH if given.documents <= BUILT else 0
+            for row in compared(folder, given.length, samples, 320, 1).items() if samples else ():
+                print(json.dumps(row))
             return
         made(folder, given.tokens)
-        for row in compared(folder, given.length, given.samples, given.reps).items():
+        for row in compared(folder, given.length, given.samples, given.samples, given.reps).items():
             print(json.dumps(row))
 
 
