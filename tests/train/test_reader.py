@@ -248,3 +248,11 @@ def test_a_split_is_read_alone(write: Write) -> None:
     path = write("a", [numbered([50]), numbered([50], 50)], splits=["train", "validation"])
     reader = Reader([Source("a", [path], split="validation")], sequence_length=4)
     assert {t for batch in epoch(reader) for t in batch.tokens.ravel().tolist()} == set(range(50, 98))
+
+
+def test_the_fill_rate_is_the_share_of_places_that_hold_a_token(write: Write) -> None:
+    path = write("a", [numbered([7, 3, 6, 9, 2])])
+    reader = Reader([Source("a", [path])], sequence_length=10, packing="best_fit", pad_id=-1)
+    places = np.concatenate([batch.tokens[0] for batch in epoch(reader)])
+    assert reader.fill_rate("a") == (places >= 0).mean() == 0.9
+    assert Reader([Source("a", [path])], sequence_length=10).fill_rate("a") == 1

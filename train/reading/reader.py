@@ -302,6 +302,11 @@ class Reader:
             rows.append(Row(name, requested, achieved, place.tokens, epochs, place.leapt))
         return rows
 
+    def fill_rate(self, name: str, pools: int = 1) -> float:
+        """Share of a source's places that hold a token when its first pools are packed; 1 where nothing is packed."""
+        cut = self._cut[name]
+        return cut.fill_rate(pools, self.options.length) if isinstance(cut, BestFit) else 1.0
+
     def documents(self, batch: Batch, row: int) -> list[Part]:
         """Which documents a sample is made of, its last label not counted."""
         name = self.names[int(batch.source[row])]
