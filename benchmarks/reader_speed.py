@@ -100,7 +100,7 @@ def megatron(folder: Path, length: int, samples: int, read: int, how: str) -> di
     )
 
     class Tokenizer:
-        vocab_size, eod, pad, unique_identifiers = 50_000, 0, -1, {"x": 1}
+        vocab_size, eod, pad, unique_identifiers = 50_000, 1, -1, {"x": 1}
 
     imported = time.perf_counter()
     config = GPTDatasetConfig(
