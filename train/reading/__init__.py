@@ -1,0 +1,1 @@
+"""The parts of the reader; glotmill.train.data is its public face."""

@@ -1,0 +1,1 @@
+"""Compiled loops of the reader: numbers and addresses in, arrays out."""
