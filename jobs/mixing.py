@@ -104,62 +104,41 @@ def _facts(one: "Aim | str") -> dict[str, Any]:
 
 def table(found: list[tuple[str, "Aim | str"]], tokens: dict[str, int], by: str) -> str:
     """What each mix gives, and the largest labels' shares in each, side by side."""
-    from glotmill.curate.mix.target import label_of
+    from glotmill.curate.columns import columns
 
-    head = ["mix", "tokens", "KL", "off target", "short cells", "epochs at most", "meets target up to"]
-    rows = [head]
+    head = ("mix", "tokens", "KL", "off target", "short cells", "epochs at most", "meets target up to")
+    parts = [columns(head, [_row(name, one, tokens) for name, one in found])]
     made = [(name, one) for name, one in found if not isinstance(one, str)]
-    for name, one in found:
-        if isinstance(one, str):
-            rows.append([name, "-", "", "", "", "", ""])
-            continue
-        epochs = max((count / tokens[cell] for cell, count in one.tokens.items() if tokens[cell]), default=0.0)
-        total = sum(one.tokens.values())
-        rows.append(
-            [
-                name,
-                f"{total:,}",
-                f"{one.divergence:.4f}",
-                f"{one.variation:.2%}",
-                f"{len(one.short):,}",
-                f"{epochs:.2f}",
-            ]
-            + [f"{one.enough:,}"]
-        )
-    lines = [_columns(rows)]
-    labels: dict[str, int] = {}
-    for cell, count in tokens.items():
-        labels[label_of(cell, by)] = labels.get(label_of(cell, by), 0) + count
     if made:
-        rows = [[by, "available", *(name for name, _ in made)]]
-        whole = sum(labels.values())
-        ordered = sorted(labels, key=lambda label: (-labels[label], label))
-        for label in ordered[:_SHOWN]:
-            rows.append([label, f"{labels[label] / whole:.2%}", *(_share(one, label, by) for _, one in made)])
-        lines += ["", _columns(rows)]
-        if len(ordered) > _SHOWN:
-            lines.append(f"and {len(ordered) - _SHOWN:,} more: --json tells all cells")
+        parts.append(_shares(made, tokens, by))
     for name, one in found:
         said = [one] if isinstance(one, str) else one.told()
-        lines += ["", *(f"{name}: {sentence}" for sentence in said)] if said else []
-    return "\n".join(lines)
+        parts.append("\n".join(f"{name}: {sentence}" for sentence in said))
+    return "\n\n".join(filter(None, parts))
 
 
-def _share(one: "Aim", label: str, by: str) -> str:
-    from glotmill.curate.mix.target import label_of
+def _row(name: str, one: "Aim | str", tokens: dict[str, int]) -> tuple[str | int, ...]:
+    if isinstance(one, str):
+        return name, "-", "", "", "", "", ""
+    epochs = max((count / tokens[cell] for cell, count in one.tokens.items() if tokens[cell]), default=0.0)
+    near = (f"{one.divergence:.4f}", f"{one.variation:.2%}", len(one.short))
+    return name, sum(one.tokens.values()), *near, f"{epochs:.2f}", one.enough
 
-    mine = sum(count for cell, count in one.tokens.items() if label_of(cell, by) == label)
-    return f"{mine / max(sum(one.tokens.values()), 1):.2%}"
 
+def _shares(made: list[tuple[str, "Aim"]], tokens: dict[str, int], by: str) -> str:
+    from glotmill.curate.columns import columns
+    from glotmill.curate.mix.target import by_label
 
-def _columns(rows: list[list[str]]) -> str:
-    widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
-    return "\n".join(
-        "  ".join(
-            [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
-        )
-        for row in rows
-    )
+    there = by_label(tokens, by)
+    counted = [there, *(by_label(one.tokens, by) for _, one in made)]
+    totals = [max(sum(counts.values()), 1) for counts in counted]
+    ordered = sorted(there, key=lambda label: (-there[label], label))
+    rows = [
+        (label, *(f"{counts[label] / total:.2%}" for counts, total in zip(counted, totals, strict=True)))
+        for label in ordered[:_SHOWN]
+    ]
+    more = f"\nand {len(ordered) - _SHOWN:,} more: --json tells all cells" if len(ordered) > _SHOWN else ""
+    return columns((by, "available", *(name for name, _ in made)), rows) + more
 
 
 def data_path(stored: dict[str, dict[str, int]], one: "Aim") -> str:

@@ -1,7 +1,8 @@
 """The summary of a deduplication for a terminal."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
+from glotmill.curate.columns import columns
 from glotmill.curate.dedup.excerpts import Excerpt
 from glotmill.curate.dedup.options import BUCKET
 from glotmill.curate.dedup.summary import Cluster, Counts, Summary
@@ -116,25 +117,6 @@ def _names(title: str, counts: Counts) -> str:
 def _sizes(summary: Summary) -> str:
     rows = [(one.title, one.clusters, one.documents) for one in summary.histogram()]
     return columns(("cluster size", "clusters", "documents"), rows)
-
-
-def columns(titles: Sequence[str], rows: Sequence[Sequence[str | int]]) -> str:
-    """Text and numbers under titles; the first column is aligned to the left, the others to the right.
-
-    >>> print(columns(("a", "n"), [("x", 1000), ("long", 2)]))
-    a         n
-    x     1,000
-    long      2
-    """
-    cells = [list(titles), *([value if isinstance(value, str) else f"{value:,}" for value in row] for row in rows)]
-    widths = [max(len(row[place]) for row in cells) for place in range(len(titles))]
-    return "\n".join(
-        "  ".join(
-            cell.rjust(width) if place else cell.ljust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        )
-        for row in cells
-    )
 
 
 def _plural(count: int, noun: str) -> str:

@@ -90,10 +90,7 @@ def _by_rule(rule: str, tokens: Mapping[str, int], *, over: str, temperature: fl
     """Shares of labels by the rule, parted in proportion to tokens among the cells of a label."""
     if rule == "proportional":
         rule, temperature = "temperature", 1.0
-    labels: dict[str, int] = {}
-    for name, count in tokens.items():
-        label = label_of(name, over)
-        labels[label] = labels.get(label, 0) + count
+    labels = by_label(tokens, over)
     largest = max(labels.values())
     power = 1 / temperature if rule == "temperature" else 0.0  # uniform; with caps on epochs that is UniMax
     weights = {label: (count / largest) ** power for label, count in labels.items()}
@@ -108,6 +105,15 @@ def label_of(cell: str, over: str) -> str:
     """A cell's language or domain, or the cell itself."""
     language, _, domain = cell.partition(".")
     return {"language": language, "domain": domain, "cell": cell}[over]
+
+
+def by_label(tokens: Mapping[str, int], over: str) -> dict[str, int]:
+    """The tokens of each language or domain."""
+    found: dict[str, int] = {}
+    for cell, count in tokens.items():
+        label = label_of(cell, over)
+        found[label] = found.get(label, 0) + count
+    return found
 
 
 def _of_table(tables: Mapping[str, Mapping[str, Any]], tokens: Mapping[str, int], asked: Mix, where: str) -> Target:

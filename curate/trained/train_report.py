@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+from glotmill.curate.columns import columns
+
 if TYPE_CHECKING:  # it writes what this file makes
     from glotmill.curate.trained.train_quality import LanguageResult, Training
 
@@ -28,12 +30,8 @@ def rows(result: "Training") -> list[tuple[str, ...]]:
 
 def table(result: "Training") -> str:
     """The table for a terminal."""
-    found = rows(result)
-    widths = [max(map(len, column)) for column in zip(*found, strict=True)]
-    return "\n".join(
-        "  ".join(cell.ljust(width) if place == 0 else cell.rjust(width) for place, (cell, width) in enumerate(cells))
-        for cells in (zip(row, widths, strict=True) for row in found)
-    )
+    head, *found = rows(result)
+    return columns(head, found)
 
 
 def notes(result: "Training") -> list[str]:
