@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from glotmill.curate.mix.project import Floats, Group, Projected, contradiction, divergence, project, variation
+from glotmill.curate.mix.project import Contradiction, Floats, Group, Ints, Projected, divergence, project, variation
 from glotmill.curate.mix.target import Target, matching, target
 from glotmill.schemas.errors import RecipeError
 from glotmill.schemas.recipe import Mix
@@ -152,21 +152,22 @@ def _epochs(asked: Mix, names: list[str]) -> Floats:
     for pattern, cap in asked.epoch_caps.items():
         if not (math.isfinite(cap) and cap >= 0):
             raise RecipeError(f"mix.epoch_caps.{pattern} is {cap!r}: give a number of epochs, 0 or more")
-        for name in matching(pattern, names, "epoch_caps"):
-            epochs[names.index(name)] = cap
+        epochs[_members(pattern, names, "epoch_caps")] = cap
     return epochs
 
 
+def _members(pattern: str, names: list[str], key: str) -> Ints:
+    return np.searchsorted(names, matching(pattern, names, key))  # names are sorted
+
+
 def _groups(asked: Mix, names: list[str]) -> list[Group]:
-    place = {name: k for k, name in enumerate(names)}
     groups = []
     for key, bounds in (("pin", asked.pin), ("at_least", asked.at_least), ("at_most", asked.at_most)):
         for pattern, share in bounds.items():
             if not 0 <= share <= 1:
                 raise RecipeError(f"mix.{key}.{pattern} is {share!r}: a share is a number from 0 to 1")
-            members = np.array([place[name] for name in matching(pattern, names, key)], np.int64)
             low, high = {"pin": (share, share), "at_least": (share, 1.0), "at_most": (0.0, share)}[key]
-            groups.append(Group(f"{key} {pattern} {share:g}", members, low, high))
+            groups.append(Group(f"{key} {pattern} {share:g}", _members(pattern, names, key), low, high))
     return groups
 
 
@@ -174,12 +175,13 @@ def _wished(found: Target, names: list[str], groups: list[Group]) -> Floats:
     shares = np.array([found.shares[name] for name in names])
     if not groups:
         return shares
-    nothing, all_of_it = np.zeros(len(names)), np.ones(len(names))
-    if against := contradiction(shares, nothing, all_of_it, groups):
+    try:
+        return project(shares, np.zeros(len(names)), np.ones(len(names)), groups).shares
+    except Contradiction as error:
         raise RecipeError(
-            f"mix: {' and '.join(against)} contradict each other{_and_the_target(shares, groups)}: change one of them"
-        )
-    return project(shares, nothing, all_of_it, groups).shares
+            f"mix: {' and '.join(error.names)} contradict each other{_and_the_target(shares, groups)}: change one of "
+            "them"
+        ) from None
 
 
 def _and_the_target(shares: Floats, groups: list[Group]) -> str:
@@ -207,15 +209,14 @@ def _check_budget(budget: int, asked: Mix, available: Any, most: Any, wished: Fl
 
 def _fitted(wished: Floats, most: Any, budget: int, groups: list[Group]) -> Projected:
     """The shares nearest to what is wished that the tokens there are allow."""
-    upper = np.minimum(most / budget, 1.0)
-    nothing = np.zeros(len(wished))
-    if against := contradiction(wished, nothing, upper, groups):
-        told = " and ".join(name or "the tokens that there are, used as often as they may be," for name in against)
+    try:
+        return project(wished, np.zeros(len(wished)), np.minimum(most / budget, 1.0), groups)
+    except Contradiction as error:
+        told = " and ".join(name or "the tokens that there are, used as often as they may be," for name in error.names)
         raise RecipeError(
             f"mix: {told} contradict each other at {budget:,} tokens: lower mix.tokens, raise mix.max_epochs, add "
             "sources, or ask for other shares"
-        )
-    return project(wished, nothing, upper, groups)
+        ) from None
 
 
 def _short(names: list[str], wished: Floats, most: Any, available: Any, budget: int) -> tuple[Short, ...]:

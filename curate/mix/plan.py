@@ -79,7 +79,8 @@ class Plan:
         return sum(share.uses for share in self.cells.values())
 
     def to_json(self) -> dict[str, Any]:
-        cells = {name: self._told(share) for name, share in sorted(self.cells.items())}
+        planned = self.planned
+        cells = {name: _told(share, planned) for name, share in sorted(self.cells.items())}
         return {
             "format": "glotmill-mix",
             "version": 2,
@@ -87,21 +88,21 @@ class Plan:
             "budget": self.budget,
             "max_epochs": self.max_epochs,
             "available": sum(share.available for share in self.cells.values()),
-            "planned": self.planned,
+            "planned": planned,
             "nearness": self.nearness,
             "cells": cells,
         }
-
-    def _told(self, share: Share) -> dict[str, Any]:
-        delivered = share.planned / max(self.planned, 1)
-        rounded = {"target": round(share.target, 9), "share": round(delivered, 9), "epochs": round(share.epochs, 6)}
-        return asdict(share) | rounded
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Plan":
         names = ("documents", "available", "asked", "whole", "cut", "picked", "planned", "target")
         cells = {name: Share(**{key: cell[key] for key in names}) for name, cell in data["cells"].items()}
         return cls(data["seed"], data["budget"], data["max_epochs"], cells, data["nearness"])
+
+
+def _told(share: Share, planned: int) -> dict[str, Any]:
+    delivered = round(share.planned / max(planned, 1), 9)
+    return asdict(share) | {"epochs": round(share.epochs, 6), "share": delivered}
 
 
 def planned(cells: Mapping[str, Cell], aimed: Aim, *, max_epochs: float, seed: int) -> Plan:

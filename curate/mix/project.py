@@ -56,6 +56,14 @@ class Projected:
     missed: float
 
 
+class Contradiction(ValueError):
+    """No shares meet all constraints; `names` has those that can't be met together, none of them superfluous."""
+
+    def __init__(self, names: list[str]) -> None:
+        super().__init__(f"no shares meet {', '.join(names)}")
+        self.names = names
+
+
 def divergence(p: Floats, q: Floats) -> float:
     """KL(p || q) in nats; infinite where p has what q lacks."""
     some = p > 0
@@ -77,11 +85,11 @@ def project(target: Floats, lower: Floats, upper: Floats, groups: Sequence[Group
         lower, upper: float64 (n,), bounds of each share.
 
     Raises:
-        ValueError: nothing is feasible; ask `contradiction` what contradicts what.
+        Contradiction: nothing is feasible.
     """
     upper = np.where(target > 0, upper, 0.0)
-    if contradiction(target, lower, upper, groups):
-        raise ValueError("no shares meet all constraints")
+    if against := contradiction(target, lower, upper, groups):
+        raise Contradiction(against)
     dual = _Dual(target, lower, upper, groups)
     for sweep in range(_SWEEPS):
         dual.sweep()
