@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from glotmill.curate.mix.aim import aim
 from glotmill.curate.mix.plan import Plan
 from glotmill.curate.mix.spark import plan_mix
-from glotmill.curate.mix.target import tables_digest
+from glotmill.curate.mix.target import tables
 from glotmill.jobs import plans, sampling
 from glotmill.jobs.state import State
 from glotmill.jobs.steps import Step, following, over
@@ -139,6 +139,7 @@ def _loaded(path: Path, fingerprint: str) -> Tokenizer:
 
 def mix_step(state: State) -> Step:
     asked, seed = state.recipe.mix, state.recipe.seed
+    read = fingerprint(tables(asked, state.base))  # here, so that a bad table stops a run before any work
 
     def act(spark: SparkSession, state: State, units: Sequence[Unit], desk: Desk) -> None:
         index = plans.index(spark, state)
@@ -160,7 +161,7 @@ def mix_step(state: State) -> Step:
     return Step(
         "mix",
         (),
-        lambda state: [Unit("mix", ONLY, "mix", {}, (_store_digest(state), tables_digest(asked, state.base)))],
+        lambda state: [Unit("mix", ONLY, "mix", {}, (_store_digest(state), read))],
         act,
         [asked.model_dump(mode="json"), seed],
         code_version(("glotmill.curate.mix.spark", "glotmill.jobs.plans")),

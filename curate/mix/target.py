@@ -15,7 +15,6 @@ from ruamel.yaml.error import YAMLError
 
 from glotmill.curate.mix.project import Group, project
 from glotmill.schemas.errors import RecipeError
-from glotmill.schemas.ids import fingerprint
 from glotmill.schemas.languages import parse_language
 from glotmill.schemas.manifest import MANIFEST, Manifest
 from glotmill.schemas.recipe import Mix
@@ -40,6 +39,10 @@ class Target:
     outside: tuple[str, ...] = ()
 
 
+Tables = Mapping[str, Mapping[str, float]]  # cells, languages, domains -> pattern of cells -> share
+_MARGINALS = ("languages", "domains")
+
+
 def target(asked: Mix, tokens: Mapping[str, int], base: Path) -> Target:
     """The shares that a recipe asks for.
 
@@ -48,42 +51,48 @@ def target(asked: Mix, tokens: Mapping[str, int], base: Path) -> Target:
         base: Folder to which paths of the recipe are relative.
 
     Raises:
-        RecipeError: A table is unreadable, its shares don't sum to 1, are negative or no numbers, or an entry has no
-            data and `mix.absent` is error.
+        RecipeError: As `tables`; or an entry has no data and `mix.absent` is error.
     """
     there = {name: count for name, count in tokens.items() if count > 0}
     if not there:
         return Target(dict.fromkeys(tokens, 0.0))
-    rule = asked.target
-    if isinstance(rule, str) and rule in RULES:
-        found = Target(_by_rule(rule, there, over=asked.over, temperature=asked.temperature))
-    elif isinstance(rule, str):
-        found = _of_table(_read(base / rule), there, asked, str(base / rule))
+    if isinstance(asked.target, str) and asked.target in RULES:
+        found = Target(_by_rule(asked.target, there, over=asked.over, temperature=asked.temperature))
     else:
-        sections = set(rule) & set(_MARGINALS)
-        if not sections:
-            found = _of_table({"cells": rule}, there, asked, "mix.target")
-        elif sections != set(rule):
+        found = _of_tables(tables(asked, base), there, asked, _where(asked, base))
+    return Target(dict.fromkeys(tokens, 0.0) | found.shares, found.absent, found.outside)
+
+
+def tables(asked: Mix, base: Path) -> Tables:
+    """The tables of a target, none for a rule: all that can be said of them without knowing the data.
+
+    Raises:
+        RecipeError: A table is unreadable, its shares don't sum to 1, are negative or no numbers, or an entry names no
+            language.
+    """
+    rule = asked.target
+    if isinstance(rule, str):
+        read = {} if rule in RULES else _read(base / rule)
+    elif sections := set(rule) & set(_MARGINALS):
+        if sections != set(rule):
             raise RecipeError(
                 f"mix.target has {', '.join(sorted(set(rule) - sections))} beside {', '.join(sorted(sections))}: give "
                 "shares of cells, or of languages and domains, not both"
             )
-        else:
-            tables = {name: _marginal(name, rule[name], base) for name in sorted(sections)}
-            found = _of_table(tables, there, asked, "mix.target")
-    return Target(dict.fromkeys(tokens, 0.0) | found.shares, found.absent, found.outside)
+        read = {name: _marginal(name, rule[name], base) for name in sorted(sections)}
+    else:
+        read = {"cells": rule}
+    return {
+        kind: {
+            _pattern(kind, name): share
+            for name, share in _checked(table, asked, f"{_where(asked, base)}, {kind}").items()
+        }
+        for kind, table in read.items()
+    }
 
 
-def tables_digest(asked: Mix, base: Path) -> str:
-    """Of the tables that a target names: when one changes, the mix does."""
-    rule = asked.target
-    named = (
-        [] if rule in RULES else [rule] if isinstance(rule, str) else [t for t in rule.values() if isinstance(t, str)]
-    )
-    return fingerprint([_read(base / name) for name in named])
-
-
-_MARGINALS = ("languages", "domains")
+def _where(asked: Mix, base: Path) -> str:
+    return str(base / asked.target) if isinstance(asked.target, str) else "mix.target"
 
 
 def _by_rule(rule: str, tokens: Mapping[str, int], *, over: str, temperature: float) -> dict[str, float]:
@@ -116,13 +125,11 @@ def by_label(tokens: Mapping[str, int], over: str) -> dict[str, int]:
     return found
 
 
-def _of_table(tables: Mapping[str, Mapping[str, Any]], tokens: Mapping[str, int], asked: Mix, where: str) -> Target:
+def _of_tables(tables: Tables, tokens: Mapping[str, int], asked: Mix, where: str) -> Target:
     absent: dict[str, float] = {}
     outside: set[str] = set()
     parts: list[dict[str, dict[str, float]]] = []
-    for kind, table in tables.items():
-        shares = _checked(table, asked, f"{where}, {kind}")
-        entries = {_pattern(kind, name): share for name, share in shares.items()}
+    for entries in tables.values():
         answered, missing = _answered(entries, tokens, where)
         missing = {name: share for name, share in missing.items() if share > 0}
         absent |= missing
@@ -258,7 +265,7 @@ def _raked(parts: list[dict[str, dict[str, float]]], tokens: Mapping[str, int], 
     return dict(zip(names, found.shares.tolist(), strict=True))
 
 
-def _marginal(name: str, table: Any, base: Path) -> Mapping[str, float]:
+def _marginal(name: str, table: Any, base: Path) -> Mapping[str, Any]:
     if isinstance(table, Mapping):
         return table
     found = _read(base / str(table))
@@ -270,7 +277,7 @@ def _marginal(name: str, table: Any, base: Path) -> Mapping[str, float]:
     return found[name]
 
 
-def _read(path: Path) -> Mapping[str, Mapping[str, float]]:
+def _read(path: Path) -> Mapping[str, Mapping[str, Any]]:
     """Tables of a file: cells, languages, domains."""
     if path.is_dir():
         places = (path / "shards" / MANIFEST, path / MANIFEST)
@@ -287,7 +294,7 @@ def _read(path: Path) -> Mapping[str, Mapping[str, float]]:
     return _of_csv(path) if path.suffix == ".csv" else _of_yaml(path)
 
 
-def _of_csv(path: Path) -> Mapping[str, Mapping[str, float]]:
+def _of_csv(path: Path) -> dict[str, dict[str, float]]:
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             rows = csv.DictReader(file)
@@ -319,7 +326,7 @@ def _of_csv(path: Path) -> Mapping[str, Mapping[str, float]]:
     return {kind: found}
 
 
-def _of_yaml(path: Path) -> Mapping[str, Mapping[str, float]]:
+def _of_yaml(path: Path) -> Mapping[str, Mapping[str, Any]]:
     try:
         text = path.read_text(encoding="utf-8")
         found = json.loads(text) if path.suffix == ".json" else YAML(typ="safe", pure=True).load(text)

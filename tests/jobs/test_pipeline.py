@@ -227,6 +227,12 @@ def test_a_budget_beyond_the_caps_is_said_with_what_would_do(go: Go, out: Path) 
         go(out, mix={"tokens": 10**9})
 
 
+def test_a_bad_target_of_the_mix_stops_a_run_before_any_work(go: Go, tmp_path: Path) -> None:
+    with pytest.raises(RecipeError, match="the shares sum to 0.9, not to 1"):
+        go(tmp_path / "out", start=False, mix={"target": {"it": 0.5, "de": 0.4}})
+    assert not list((tmp_path / "out").glob("documents/*"))
+
+
 def test_the_plan_says_what_is_due_and_why(base: Path, out: Path, tmp_path: Path) -> None:
     told = plan_text(from_mapping(recipe(), where="test"), base, tmp_path / "nowhere")
     assert "source notes: 5 files" in told and "new: " in told and "follows extract" in told
