@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glotmill.curate.kernels.buffers import Bytes, Offsets, utf8
-from glotmill.curate.kernels.compiled import kernel
+from glotmill.schemas.kernels.compiled import kernel
 
 Counts = npt.NDArray[np.int64]
 

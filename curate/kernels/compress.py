@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glotmill.curate.kernels.buffers import utf8
-from glotmill.curate.kernels.compiled import kernel
+from glotmill.schemas.kernels.compiled import kernel
 
 _SLOTS = 1 << 12
 _LEAST = 5  # bytes of the shortest match: three bytes of one letter of most scripts wouldn't tell repetition

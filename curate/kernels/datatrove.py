@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from glotmill.curate.kernels.buffers import Bytes, Offsets
-from glotmill.curate.kernels.compiled import kernel
 from glotmill.curate.kernels.pieces import Pieces
 from glotmill.curate.kernels.unicode import CODE_POINTS, rows, wide
+from glotmill.schemas.kernels.compiled import kernel
 
 Counts = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.uint8]

@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from glotmill.curate.kernels.compiled import kernel
+from glotmill.schemas.kernels.compiled import kernel
 
 Nodes = npt.NDArray[np.int64]
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from glotmill.curate.kernels.compiled import kernel
 from glotmill.curate.kernels.minhash import Signatures
 from glotmill.curate.kernels.shingles import Bounds, Hashes
+from glotmill.schemas.kernels.compiled import kernel
 
 Ints = npt.NDArray[np.int64]
 

@@ -3,9 +3,9 @@
 import numpy as np
 import numpy.typing as npt
 
-from glotmill.curate.kernels.compiled import kernel
 from glotmill.curate.kernels.pieces import Pieces
 from glotmill.curate.kernels.unicode import KIND, SPACE, unicode_table, wide
+from glotmill.schemas.kernels.compiled import kernel
 
 Hashes = npt.NDArray[np.uint64]
 

@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from glotmill.curate.kernels.compiled import kernel
 from glotmill.curate.kernels.pieces import Pieces, space_ends
 from glotmill.curate.kernels.scan import WORD, terminal_after
 from glotmill.curate.kernels.unicode import (
@@ -22,6 +21,7 @@ from glotmill.curate.kernels.unicode import (
     unicode_table,
     wide,
 )
+from glotmill.schemas.kernels.compiled import kernel
 
 Ints = npt.NDArray[np.int64]
 

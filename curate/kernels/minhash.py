@@ -3,8 +3,8 @@
 import numpy as np
 import numpy.typing as npt
 
-from glotmill.curate.kernels.compiled import kernel
 from glotmill.curate.kernels.shingles import Bounds, Hashes
+from glotmill.schemas.kernels.compiled import kernel
 
 Signatures = npt.NDArray[np.uint32]
 

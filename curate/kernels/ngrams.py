@@ -5,9 +5,9 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-from glotmill.curate.kernels.compiled import kernel
 from glotmill.curate.kernels.pieces import Pieces
 from glotmill.curate.kernels.scan import WORD
+from glotmill.schemas.kernels.compiled import kernel
 
 Counts = npt.NDArray[np.int64]
 

@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 
 from glotmill.curate.kernels.buffers import Bytes, Offsets, strings, utf8
-from glotmill.curate.kernels.compiled import kernel
 from glotmill.curate.kernels.unicode import (
     CLASS_SHIFT,
     DECOMPOSES,
@@ -23,6 +22,7 @@ from glotmill.curate.kernels.unicode import (
     unicode_table,
     wide,
 )
+from glotmill.schemas.kernels.compiled import kernel
 
 Ints = npt.NDArray[np.int64]
 

@@ -9,7 +9,6 @@ import numpy.typing as npt
 
 from glotmill.curate.kernels import scan
 from glotmill.curate.kernels.buffers import Bytes, Offsets, utf8
-from glotmill.curate.kernels.compiled import kernel
 from glotmill.curate.kernels.scan import CLUSTER
 from glotmill.curate.kernels.unicode import (
     CLOSING,
@@ -20,6 +19,7 @@ from glotmill.curate.kernels.unicode import (
     scripts,
     wide,
 )
+from glotmill.schemas.kernels.compiled import kernel
 
 Ints = npt.NDArray[np.int64]
 

@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from glotmill.curate.kernels.buffers import Bytes, Offsets, strings, utf8
-from glotmill.curate.kernels.compiled import kernel
 from glotmill.curate.kernels.normal import ABOVE, Ints, composed, compositions, put, simple_lower
 from glotmill.curate.kernels.unicode import (
     CLASS_SHIFT,
@@ -25,6 +24,7 @@ from glotmill.curate.kernels.unicode import (
     wide,
 )
 from glotmill.curate.kernels.windows import windows
+from glotmill.schemas.kernels.compiled import kernel
 
 _TURKISH_I = 0x130  # capital I with a dot
 _DOTLESS = 0x131

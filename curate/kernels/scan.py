@@ -6,7 +6,6 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-from glotmill.curate.kernels.compiled import kernel
 from glotmill.curate.kernels.unicode import (
     BREAK,
     BROKEN,
@@ -33,6 +32,7 @@ from glotmill.curate.kernels.unicode import (
     unicode_table,
     wide,
 )
+from glotmill.schemas.kernels.compiled import kernel
 
 Counts = npt.NDArray[np.int64]
 

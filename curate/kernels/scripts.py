@@ -6,7 +6,6 @@ import numpy as np
 import numpy.typing as npt
 
 from glotmill.curate.kernels.buffers import Bytes, Offsets, utf8
-from glotmill.curate.kernels.compiled import kernel
 from glotmill.curate.kernels.unicode import (
     KIND,
     LETTER,
@@ -20,6 +19,7 @@ from glotmill.curate.kernels.unicode import (
     unicode_table,
     wide,
 )
+from glotmill.schemas.kernels.compiled import kernel
 
 Counts = npt.NDArray[np.int64]
 

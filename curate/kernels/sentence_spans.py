@@ -3,10 +3,10 @@
 import numpy as np
 import numpy.typing as npt
 
-from glotmill.curate.kernels.compiled import kernel
 from glotmill.curate.kernels.pieces import Pieces
 from glotmill.curate.kernels.scan import cut_table, terminal_after
 from glotmill.curate.kernels.unicode import CLOSING, KIND, SCRIPT_SHIFT, SPACE, TERMINAL, wide
+from glotmill.schemas.kernels.compiled import kernel
 
 Ints = npt.NDArray[np.int64]
 

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from glotmill.curate.kernels.compiled import kernel
 from glotmill.curate.kernels.pieces import Pieces
 from glotmill.curate.kernels.scan import CLUSTER, DIGITS, WORD
 from glotmill.curate.kernels.unicode import KIND, NUMBER, unicode_table, wide
+from glotmill.schemas.kernels.compiled import kernel
 
 Hashes = npt.NDArray[np.uint64]
 Bounds = npt.NDArray[np.int64]

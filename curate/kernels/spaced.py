@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 
 from glotmill.curate.kernels.buffers import Bytes, Offsets, strings, utf8
-from glotmill.curate.kernels.compiled import kernel
 from glotmill.curate.kernels.normal import normal_forms
 from glotmill.curate.kernels.pieces import pieces
 from glotmill.curate.kernels.unicode import BREAK, CONTROL, KIND, SPACE, Bits, unicode_table, wide
+from glotmill.schemas.kernels.compiled import kernel
 
 
 def one_line(texts: Any, *, chars: int) -> Any:

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from glotmill.curate.kernels.compiled import kernel
 from glotmill.curate.kernels.lines import after_break
 from glotmill.curate.kernels.pieces import Pieces, breaks
 from glotmill.curate.kernels.unicode import KIND, SPACE, unicode_table, wide
+from glotmill.schemas.kernels.compiled import kernel
 
 Ints = npt.NDArray[np.int64]
 Spans = tuple[

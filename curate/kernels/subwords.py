@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glotmill.curate.kernels.buffers import Bytes, Offsets
-from glotmill.curate.kernels.compiled import kernel
+from glotmill.schemas.kernels.compiled import kernel
 
 Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int32]

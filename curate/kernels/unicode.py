@@ -10,7 +10,7 @@ from importlib import resources
 import numpy as np
 import numpy.typing as npt
 
-from glotmill.curate.kernels.compiled import kernel
+from glotmill.schemas.kernels.compiled import kernel
 
 Bits = npt.NDArray[np.uint32]
 

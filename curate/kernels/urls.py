@@ -6,9 +6,9 @@ import numpy as np
 import numpy.typing as npt
 
 from glotmill.curate.kernels.buffers import utf8
-from glotmill.curate.kernels.compiled import kernel
 from glotmill.curate.kernels.scan import cut_table, word_weights
 from glotmill.curate.kernels.unicode import KIND, LETTER, PUNCTUATION, SCRIPT_SHIFT, SPACE, wide
+from glotmill.schemas.kernels.compiled import kernel
 
 _COLON, _SLASH, _DOT, _W = 58, 47, 46, 119
 

@@ -9,9 +9,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from glotmill.curate.kernels.compiled import kernel
 from glotmill.curate.kernels.pieces import Pieces
 from glotmill.curate.kernels.scan import DIGITS
+from glotmill.schemas.kernels.compiled import kernel
 
 Hashes = npt.NDArray[np.uint64]
 Floats = npt.NDArray[np.float64]

@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from glotmill.curate.kernels.buffers import Bytes, Offsets, strings, utf8
-from glotmill.curate.kernels.compiled import kernel
 from glotmill.curate.kernels.unicode import wide
+from glotmill.schemas.kernels.compiled import kernel
 
 
 def windows(texts: Any, *, count: int, size: int) -> tuple[Any, npt.NDArray[np.int64]]:

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from glotmill.curate.kernels.compiled import kernel
 from glotmill.curate.kernels.line_keys import mixed
 from glotmill.curate.kernels.pieces import Pieces
 from glotmill.curate.kernels.scan import WORD
+from glotmill.schemas.kernels.compiled import kernel
 
 Hashes = npt.NDArray[np.uint64]
 Ints = npt.NDArray[np.int64]

@@ -6,7 +6,7 @@ import numpy as np
 from numba import carray, types  # type: ignore[attr-defined]
 from numba.extending import intrinsic
 
-from glotmill.train.reading.kernels.compiled import kernel
+from glotmill.schemas.kernels.compiled import kernel
 
 # Columns of `pieces`.
 ROW, AT, TOKENS, ADDRESS, ITEMSIZE, FIRST_BYTE, POINTERS, SEQUENCES, LOSS = range(9)

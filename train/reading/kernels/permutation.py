@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from glotmill.train.reading.kernels.compiled import kernel
+from glotmill.schemas.kernels.compiled import kernel
 
 ROUNDS = 8
 

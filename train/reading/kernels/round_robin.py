@@ -1,6 +1,6 @@
 """Smooth weighted round robin in integers: exact, no random numbers."""
 
-from glotmill.train.reading.kernels.compiled import kernel
+from glotmill.schemas.kernels.compiled import kernel
 
 
 @kernel

@@ -1,0 +1,1 @@
+"""What all folders of kernels share."""
