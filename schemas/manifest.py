@@ -89,9 +89,20 @@ class Manifest(_Part):
             ShardError: it is absent, no JSON, of another format or version, or its sums don't add up.
         """
         try:
-            manifest = cls.model_validate_json(path.read_bytes())
+            content = path.read_bytes()
         except FileNotFoundError:
             raise ShardError(f"{path} does not exist; run the recipe again: shard writes it last") from None
+        return cls.of_json(content, path)
+
+    @classmethod
+    def of_json(cls, content: bytes, path: Path | str) -> Self:
+        """Check the content of a manifest; `path` is for messages.
+
+        Raises:
+            ShardError: as `load`, but for its absence.
+        """
+        try:
+            manifest = cls.model_validate_json(content)
         except ValidationError as error:
             problems = "; ".join(f"{'.'.join(map(str, e['loc'])) or 'whole file'}: {e['msg']}" for e in error.errors())
             raise ShardError(f"{path}: {problems}; delete it and run the recipe again") from error

@@ -54,7 +54,7 @@ class Shard:
         assert isinstance(self.store, Local)
         self.check()
         loss = self.store.mapped(self.loss_bin) if self.loss else None
-        return self.store.mapped(self.bin), self.store.mapped(self.idx), loss
+        return self.store.mapped(self.bin), self._index, loss
 
     @cached_property
     def addresses(self) -> tuple[int, int, int]:

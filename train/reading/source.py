@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import ValidationError
 
 from glotmill.schemas.errors import RecipeError, ShardError
 from glotmill.schemas.ids import fingerprint
@@ -129,14 +128,9 @@ def _manifest(path: str, store: Local | Remote) -> Manifest:
     if isinstance(store, Local):
         return Manifest.load(Path(path))
     try:
-        manifest = Manifest.model_validate_json(store.whole(path))
+        return Manifest.of_json(store.whole(path), path)
     except FileNotFoundError:
         raise ShardError(f"{path} does not exist; look at the bucket and the key") from None
-    except ValidationError as error:
-        raise ShardError(f"{path}: {error.errors()[0]['msg']}; {REMEDY}") from error
-    for problem in manifest.contradictions():
-        raise ShardError(f"{path}: {problem}; {REMEDY}")
-    return manifest
 
 
 def _digest(manifest: Manifest, entries: Sequence[ShardEntry]) -> str:
