@@ -91,7 +91,7 @@ def _run(args: argparse.Namespace) -> int:
 def _run_loaded(args: argparse.Namespace, recipe: "Recipe", base: Path) -> int:
     from glotmill.curate.dedup import summary
     from glotmill.curate.dedup.summary_text import brief
-    from glotmill.jobs.planning import short_lines
+    from glotmill.curate.mix.aim import told
     from glotmill.jobs.reporting import Reporter
     from glotmill.jobs.run import books_json, run_recipe
     from glotmill.jobs.settings import pairs
@@ -110,8 +110,8 @@ def _run_loaded(args: argparse.Namespace, recipe: "Recipe", base: Path) -> int:
     duplicates = summary.load(out) if recipe.dedup.mode != "off" else None
     if duplicates is not None:
         reporter.say(brief(duplicates))
-    for line in short_lines(json.loads((out / "mix.json").read_bytes())):
-        reporter.say(f"mix: {line}")
+    for sentence in told(json.loads((out / "mix.json").read_bytes())["nearness"]):
+        reporter.say(f"mix: {sentence}")
     reporter.say(f"shards: {out / 'shards'}   report: {out / 'report.html'}")
     if args.json:
         more = {"duplicates": duplicates.counts()} if duplicates else {}

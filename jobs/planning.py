@@ -1,10 +1,9 @@
 """`glotmill plan`: what a run would do, without doing it."""
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
+from glotmill.curate.mix.aim import told
 from glotmill.jobs.pipeline import Due, pending
 from glotmill.jobs.run import ALL
 from glotmill.jobs.state import State
@@ -71,21 +70,4 @@ def _mix(out: Path) -> list[str]:
         f"in {len(mix['cells'])} cells; "
         f"{mix['max_epochs']:g} epochs allow {most:,}"
     ]
-    return [*lines, *(f"           {line}" for line in short_lines(mix))]
-
-
-def short_lines(mix: Mapping[str, Any]) -> list[str]:
-    """Which cells of mix.json have too few tokens for the target, and what would do."""
-    near = mix["nearness"]
-    short = near.get("short", {})
-    lines = [
-        f"{cell} has {told['most']:,} of the {told['asked']:,} tokens that the target asks of it"
-        for cell, told in list(short.items())[:_SHOWN]
-    ]
-    if short:
-        more = f"{len(short) - _SHOWN:,} more cells are short; " if len(short) > _SHOWN else ""
-        lines.append(
-            f"{more}the mix is {near['variation']:.2%} off the target: "
-            f"{near['largest_budget_that_meets_the_target']:,} tokens or fewer would meet it"
-        )
-    return lines
+    return [*lines, *(f"           {sentence}" for sentence in told(mix.get("nearness", {})))]

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 
 from glotmill.curate.mix.project import Contradiction, Floats, Group, Ints, Projected, divergence, project, variation
-from glotmill.curate.mix.target import Target, matching, target
+from glotmill.curate.mix.target import SHOWN, Target, matching, some_of, target
 from glotmill.schemas.errors import RecipeError
 from glotmill.schemas.recipe import Mix
 
-_SHOWN = 5
 _ROUNDED = 1e-9  # of a share: what a cell may be short of without being told
 
 
@@ -60,29 +59,7 @@ class Aim:
     outside: tuple[str, ...] = ()
 
     def told(self) -> list[str]:
-        """What people should know, one sentence each."""
-        said = []
-        for short in self.short[:_SHOWN]:
-            said.append(
-                f"{short.cell}: the target asks {short.asked:,} tokens, and there are {short.most:,}: "
-                f"{short.asked - short.most:,} short; {short.epochs:.2f} epochs would do"
-            )
-        if len(self.short) > _SHOWN:
-            said.append(f"{len(self.short) - _SHOWN:,} other cells are short, too")
-        if self.short:
-            most = max(short.epochs for short in self.short)
-            said.append(
-                f"the nearest that can be had is {self.variation:.2%} off the target (KL {self.divergence:.3g}); "
-                f"{most:.2f} epochs, more data for these cells, or {self.enough:,} tokens or fewer would meet it"
-            )
-        if self.absent:
-            said.append(f"nothing is there of {', '.join(sorted(self.absent)[:_SHOWN])}: others take its share")
-        if self.outside:
-            said.append(f"the target leaves out {', '.join(self.outside[:_SHOWN])}{self._more()}")
-        return said
-
-    def _more(self) -> str:
-        return f" and {len(self.outside) - _SHOWN:,} more" if len(self.outside) > _SHOWN else ""
+        return told(self.to_json())
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -94,6 +71,34 @@ class Aim:
             "absent": {name: round(share, 9) for name, share in sorted(self.absent.items())},
             "outside": list(self.outside),
         }
+
+
+def told(near: Mapping[str, Any]) -> list[str]:
+    """What people should know of a mix, one sentence each.
+
+    Args:
+        near: `Aim.to_json`, as mix.json keeps it; empty where no document was.
+    """
+    short, absent, outside = near.get("short", {}), near.get("absent", {}), near.get("outside", [])
+    said = [
+        f"{cell}: the target asks {of['asked']:,} tokens, and there are {of['most']:,}: "
+        f"{of['asked'] - of['most']:,} short; {of['epochs']:.2f} epochs would do"
+        for cell, of in list(short.items())[:SHOWN]
+    ]
+    if len(short) > SHOWN:
+        said.append(f"{len(short) - SHOWN:,} other cells are short, too")
+    if short:
+        epochs = max(of["epochs"] for of in short.values())
+        said.append(
+            f"the nearest that can be had is {near['variation']:.2%} off the target (KL {near['divergence']:.3g}); "
+            f"{epochs:.2f} epochs, more data for these cells, or {near['largest_budget_that_meets_the_target']:,} "
+            "tokens or fewer would meet it"
+        )
+    if absent:
+        said.append(f"nothing is there of {some_of(sorted(absent))}: others take its share")
+    if outside:
+        said.append(f"the target leaves out {some_of(outside)}")
+    return said
 
 
 def aim(asked: Mix, tokens: Mapping[str, int], base: Path) -> Aim:

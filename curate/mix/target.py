@@ -3,7 +3,7 @@
 import csv
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -21,7 +21,7 @@ from glotmill.schemas.recipe import Mix
 
 RULES = ("proportional", "uniform", "unimax", "temperature")
 _SUM = 1e-6  # what shares may miss 1 by, as people round them
-_SHOWN = 5  # names in a message
+SHOWN = 5  # names in a message
 
 
 @dataclass(slots=True)
@@ -162,7 +162,7 @@ def _checked(table: Mapping[str, Any], asked: Mix, where: str) -> dict[str, floa
         if not isinstance(share, int | float) or isinstance(share, bool) or not math.isfinite(share) or share < 0
     ]
     if wrong:
-        raise RecipeError(f"{where}: {_names(wrong)}: a share is a number from 0 to 1")
+        raise RecipeError(f"{where}: {some_of(wrong)}: a share is a number from 0 to 1")
     whole = math.fsum(table.values())
     if whole <= 0:
         raise RecipeError(f"{where}: the shares sum to {whole:g}: give one that is above 0")
@@ -215,7 +215,7 @@ def _without(
     if asked.absent == "error" or not answered:
         total = math.fsum(missing.values())
         raise RecipeError(
-            f"{where}: no document is in {_names(sorted(missing))}, of which {total:.4g} of all tokens are asked: add "
+            f"{where}: no document is in {some_of(sorted(missing))}, of which {total:.4g} of all tokens are asked: add "
             "sources, take them out, or set mix.absent to skip (the others share it) or nearest (the cells of the same "
             "language do, else of the same domain)"
         )
@@ -354,6 +354,7 @@ def matching(pattern: str, cells: Iterable[str], key: str) -> list[str]:
     return found
 
 
-def _names(names: list[str]) -> str:
-    more = f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""
-    return ", ".join(names[:_SHOWN]) + more
+def some_of(names: Sequence[str]) -> str:
+    """The first names, and how many more there are."""
+    more = f" and {len(names) - SHOWN:,} more" if len(names) > SHOWN else ""
+    return ", ".join(names[:SHOWN]) + more

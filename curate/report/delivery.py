@@ -1,5 +1,6 @@
 """The sections on what was delivered: languages, the mix, the tokenizer, the shards."""
 
+from glotmill.curate.mix.aim import told
 from glotmill.curate.mix.plan import Plan
 from glotmill.curate.mix.plan import Share as Part
 from glotmill.curate.report import prose, words
@@ -10,7 +11,6 @@ from glotmill.curate.rules import RuleSet
 from glotmill.schemas.manifest import Manifest
 
 LANGUAGES, CELLS, SHARDS = 120, 100, 50  # rows shown
-SHORT = 10  # cells named
 
 
 def languages(facts: Facts, rules: RuleSet) -> Html:
@@ -92,32 +92,14 @@ def mix(facts: Facts, plan: Plan) -> Html:
     ]
     budget = "Everything once" if plan.budget is None else f"A budget of {plan.budget:,} tokens"
     budget += f"; at most {plan.max_epochs:g} {'epoch' if plan.max_epochs == 1 else 'epochs'}"
+    said = told(plan.nearness)
     return joined(
         [
             element("p", f"{budget}. {prose.MIX}"),
-            *_nearness(plan),
+            *([element("ul", joined(element("li", sentence) for sentence in said))] if said else []),
             Table("Cells by planned tokens", columns, rows, [f"All {len(rows):,} cells", *total], most=CELLS).html(),
         ]
     )
-
-
-def _nearness(plan: Plan) -> list[Html]:
-    """How far the mix is from the target, and what is short."""
-    near = plan.nearness
-    if not near.get("short"):
-        return []
-    cells = [
-        joined([element("code", cell), f" {short['asked'] - short['most']:,} of {short['asked']:,}"])
-        for cell, short in list(near["short"].items())[:SHORT]
-    ]
-    more = len(near["short"]) - len(cells)
-    told = (
-        f"The nearest mix that could be had is {near['variation']:.2%} off the target in total variation, KL "
-        f"divergence {near['divergence']:.4g}. {near['largest_budget_that_meets_the_target']:,} tokens or fewer would "
-        "meet it. Short of tokens: "
-    )
-    commas = [part for cell in cells for part in (", ", cell)][1:]
-    return [element("p", joined([told, *commas, f", and {more:,} more cells" if more else ""]))]
 
 
 def _cell(name: str, part: Part, made: int | None) -> list[object]:
